@@ -66,7 +66,7 @@ class Fields:
 
     def text(self, key: str) -> str:
         """A string."""
-        return self._typed(key, self.raw(key), str, "a string")
+        return str(self._typed(key, self.raw(key), str, "a string"))
 
     def choice(self, key: str, choices: tuple[str, ...]) -> str:
         """One of the given strings."""
@@ -76,7 +76,7 @@ class Fields:
 
     def truth(self, key: str) -> bool:
         """A boolean."""
-        return self._typed(key, self.raw(key), bool, "true or false")
+        return bool(self._typed(key, self.raw(key), bool, "true or false"))
 
     def integer(self, key: str) -> int:
         """An integer in [0, 2**63)."""
@@ -105,13 +105,13 @@ class Fields:
 
     def integer_map(self, key: str) -> dict[str, int]:
         """An object whose values are integers in [0, 2**63)."""
-        return {name: self._integer(f"{key}.{name}", value) for name, value in self.object(key).items()}
+        return {name: self._integer(f"{key}.{name}", value) for name, value in self.mapping(key).items()}
 
     def integers_map(self, key: str) -> dict[str, tuple[int, ...]]:
         """An object whose values are arrays of integers in [0, 2**63)."""
-        return {name: self._integers(f"{key}.{name}", value) for name, value in self.object(key).items()}
+        return {name: self._integers(f"{key}.{name}", value) for name, value in self.mapping(key).items()}
 
-    def object(self, key: str) -> dict[str, Any]:
+    def mapping(self, key: str) -> dict[str, Any]:
         """An object with any content."""
         return dict(self._typed(key, self.raw(key), Mapping, "an object"))
 

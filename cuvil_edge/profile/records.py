@@ -347,8 +347,8 @@ def _header_from_json(f: Fields) -> dict[str, Any]:
         "threads": f.integer("threads"),
         "created_unix_ns": f.integer("created_unix_ns"),
         "symbols": f.optional("symbols", f.integer_map) or {},
-        "facts_before": f.optional("facts_before", f.object) or {},
-        "facts_after": f.optional("facts_after", f.object) or {},
+        "facts_before": f.optional("facts_before", f.mapping) or {},
+        "facts_after": f.optional("facts_after", f.mapping) or {},
         "command": f.optional("command", f.text),
     }
 
