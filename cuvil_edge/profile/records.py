@@ -7,197 +7,47 @@ needs nothing else. Sums, medians and percentages are made from it by ``report``
 from __future__ import annotations
 
 import json
-import math
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cuvil_edge.errors import UsageError
-from cuvil_edge.profile.fields import Fields, ProfileError
+from cuvil_edge.fields import INT64_MAX, Fields, is_integer, show
+from cuvil_edge.profile.parts import (
+    BoardLimits,
+    ProfileError,
+    ProfileSlot,
+    ProfileStep,
+    ProfileTensor,
+    Record,
+    Verification,
+    VerifiedOutput,
+    finished,
+)
+
+__all__ = [
+    "BoardLimits",
+    "Profile",
+    "ProfileError",
+    "ProfileSlot",
+    "ProfileStep",
+    "ProfileTensor",
+    "Verification",
+    "VerifiedOutput",
+]
 
 SCHEMA = 1
 FILE_NAME = "profile.json"
 UNITS = ("ns", "instructions")
 TRANSPORTS = ("local", "ssh", "emulator")
-SLOT_KINDS = ("arena", "input", "output")
 INSTRUCTIONS = "instructions"
 
 
-def _plain(value: Any) -> Any:
-    """Records, tuples and mappings as JSON values; absent optional values are left out by their owner."""
-    if hasattr(value, "to_json"):
-        return value.to_json()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None  # JSON has no NaN; a number that could not be computed is absent
-    return value
-
-
-class _Record:
-    """Base of the records: ``to_json`` writes every field that is not None."""
-
-    def to_json(self) -> dict[str, Any]:
-        """This record as a JSON object, keys in the order of the fields."""
-        values = ((f.name, _plain(getattr(self, f.name))) for f in fields(self))  # type: ignore[arg-type]
-        return {name: value for name, value in values if value is not None}
-
-
-@dataclass(frozen=True)
-class ProfileTensor(_Record):
-    """A tensor that a step reads or writes, with the extents of this measurement."""
-
-    value: str
-    dtype: str
-    shape: tuple[int, ...]
-
-    @classmethod
-    def from_json(cls, value: object, path: str = "") -> ProfileTensor:
-        """Read the record. Raises ProfileError naming the key."""
-        f = Fields(value, path)
-        tensor = cls(value=f.text("value"), dtype=f.text("dtype"), shape=f.integers("shape"))
-        f.finish()
-        return tensor
-
-
 @dataclass(frozen=True, kw_only=True)
-class ProfileStep(_Record):
-    """One kernel call of the plan. ``layers`` are names in the user's model, all of those that were fused into it."""
-
-    name: str
-    op: str
-    kernel: str
-    layers: tuple[str, ...]
-    dtype: str
-    inputs: tuple[ProfileTensor, ...]
-    outputs: tuple[ProfileTensor, ...]
-    flops: int
-    bytes_read: int
-    bytes_written: int
-    weights_bytes: int
-
-    @classmethod
-    def from_json(cls, value: object, path: str = "") -> ProfileStep:
-        """Read the record. Raises ProfileError naming the key."""
-        f = Fields(value, path)
-        step = cls(
-            name=f.text("name"),
-            op=f.text("op"),
-            kernel=f.text("kernel"),
-            layers=f.texts("layers"),
-            dtype=f.text("dtype"),
-            inputs=f.each("inputs", ProfileTensor.from_json),
-            outputs=f.each("outputs", ProfileTensor.from_json),
-            flops=f.integer("flops"),
-            bytes_read=f.integer("bytes_read"),
-            bytes_written=f.integer("bytes_written"),
-            weights_bytes=f.integer("weights_bytes"),
-        )
-        f.finish()
-        return step
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProfileSlot(_Record):
-    """A buffer that lives from the start of ``first_step`` to the end of ``last_step`` (both inclusive)."""
-
-    kind: str
-    first_step: int
-    last_step: int
-    bytes: int
-    values: tuple[str, ...] = ()
-
-    @classmethod
-    def from_json(cls, value: object, path: str = "") -> ProfileSlot:
-        """Read the record. Raises ProfileError naming the key."""
-        f = Fields(value, path)
-        slot = cls(
-            kind=f.choice("kind", SLOT_KINDS),
-            first_step=f.integer("first_step"),
-            last_step=f.integer("last_step"),
-            bytes=f.integer("bytes"),
-            values=f.texts("values"),
-        )
-        f.finish()
-        return slot
-
-
-@dataclass(frozen=True, kw_only=True)
-class BoardLimits(_Record):
-    """What the board could do at most with the threads that were used: the roof of the roofline."""
-
-    peak_flops_per_second: int | None = None
-    memory_bytes_per_second: int | None = None
-
-    @classmethod
-    def from_json(cls, value: object, path: str = "") -> BoardLimits:
-        """Read the record. Raises ProfileError naming the key."""
-        f = Fields(value, path)
-        limits = cls(
-            peak_flops_per_second=f.optional("peak_flops_per_second", f.integer),
-            memory_bytes_per_second=f.optional("memory_bytes_per_second", f.integer),
-        )
-        f.finish()
-        return limits
-
-
-@dataclass(frozen=True, kw_only=True)
-class VerifiedOutput(_Record):
-    """How far one output was from the reference; errors are None where they could not be computed."""
-
-    name: str
-    mismatches: int
-    shape: tuple[int, ...] = ()
-    max_abs_error: float | None = None
-    max_rel_error: float | None = None
-    """Relative to the largest absolute value of the reference output."""
-    nan_count: int = 0
-
-    @classmethod
-    def from_json(cls, value: object, path: str = "") -> VerifiedOutput:
-        """Read the record. Raises ProfileError naming the key."""
-        f = Fields(value, path)
-        output = cls(
-            name=f.text("name"),
-            mismatches=f.integer("mismatches"),
-            shape=f.optional("shape", f.integers) or (),
-            max_abs_error=f.optional("max_abs_error", f.number),
-            max_rel_error=f.optional("max_rel_error", f.number),
-            nan_count=f.optional("nan_count", f.integer) or 0,
-        )
-        f.finish()
-        return output
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verification(_Record):
-    """The comparison of the device's answers with the reference case of the artifact."""
-
-    passed: bool
-    outputs: tuple[VerifiedOutput, ...] = ()
-    reference: str | None = None
-    """The name of the reference case."""
-
-    @classmethod
-    def from_json(cls, value: object, path: str = "") -> Verification:
-        """Read the record. Raises ProfileError naming the key."""
-        f = Fields(value, path)
-        verification = cls(
-            passed=f.truth("passed"),
-            outputs=f.each("outputs", VerifiedOutput.from_json),
-            reference=f.optional("reference", f.text),
-        )
-        f.finish()
-        return verification
-
-
-@dataclass(frozen=True, kw_only=True)
-class Profile(_Record):
+class Profile(Record):
     """A measurement of one artifact on one device.
 
     With unit "ns", ``step_start_ns[run][step]`` is the time from the start of that run and
@@ -275,22 +125,29 @@ class Profile(_Record):
         return {"schema": values.pop("schema"), **values}
 
     @classmethod
-    def from_json(cls, value: object, path: str = "") -> Profile:
-        """Read a profile. Raises ProfileError naming the key that is missing, wrong or unknown."""
-        f = Fields(value, path)
+    def from_json(cls, value: object, source: str = "profile") -> Profile:
+        """Read a profile; ``source`` names the file in messages.
+
+        Raises:
+            ProfileError: a key is missing, wrong or unknown, or the parts contradict each other.
+        """
+        f = Fields(_without_nulls(value), source, ProfileError)
         if (schema := f.integer("schema")) != SCHEMA:
-            raise _other_schema(schema)
-        profile = cls(
-            schema=schema,
-            **_header_from_json(f),
-            **_times_from_json(f),
-            steps=f.each("steps", ProfileStep.from_json),
-            slots=f.optional("slots", lambda key: f.each(key, ProfileSlot.from_json)) or (),
-            board_limits=f.optional("board_limits", lambda key: f.one(key, BoardLimits.from_json)),
-            verification=f.optional("verification", lambda key: f.one(key, Verification.from_json)),
-        )
-        f.finish()
-        return profile
+            raise _other_schema(f.where("schema"), schema)
+        limits, verification = f.section("board_limits", None), f.section("verification", None)
+        try:
+            profile = cls(
+                schema=schema,
+                **_header_from_fields(f),
+                **_times_from_fields(f),
+                steps=tuple(ProfileStep.from_fields(item) for item in f.sections("steps")),
+                slots=tuple(ProfileSlot.from_fields(item) for item in f.sections("slots", ())),
+                board_limits=None if limits is None else BoardLimits.from_fields(limits),
+                verification=None if verification is None else Verification.from_fields(verification),
+            )
+        except _Contradiction as error:
+            raise f.fault(error.thing, error.what, expected=error.expected, found=error.found) from None
+        return finished(f, profile)
 
     def save(self, folder: str | Path) -> Path:
         """Write ``profile.json`` into ``folder`` (made if needed), whole or not at all; the path of the file.
@@ -333,39 +190,74 @@ class Profile(_Record):
             raise ProfileError(
                 "the profile is damaged", thing=str(path), expected="JSON", found=str(error), hint="measure again"
             ) from None
-        try:
-            return cls.from_json(value)
-        except ProfileError as error:
-            raise _in_file(error, path) from None
+        return cls.from_json(value, str(path))
 
 
-def _header_from_json(f: Fields) -> dict[str, Any]:
+class _Contradiction(ProfileError):
+    """Found while a record was made, where the file is not known yet; ``from_json`` adds it."""
+
+    @property
+    def kind(self) -> str:
+        return "profile"
+
+
+def _without_nulls(value: object) -> object:
+    """The same JSON value with absent instead of null keys, which mean the same in a profile (facts are kept)."""
+    if isinstance(value, Mapping):
+        items = ((k, v if k in ("facts_before", "facts_after") else _without_nulls(v)) for k, v in value.items())
+        return {key: item for key, item in items if item is not None}
+    if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+        return [_without_nulls(item) for item in value]
+    return value
+
+
+def _header_from_fields(f: Fields) -> dict[str, Any]:
+    symbols = f.section("symbols", None)
     return {
         **{key: f.text(key) for key in ("artifact_sha256", "model", "target", "board", "device")},
-        "transport": f.choice("transport", TRANSPORTS),
-        "unit": f.choice("unit", UNITS),
-        "threads": f.integer("threads"),
+        "transport": f.text("transport", choices=TRANSPORTS),
+        "unit": f.text("unit", choices=UNITS),
+        "threads": f.integer("threads", minimum=1),
         "created_unix_ns": f.integer("created_unix_ns"),
-        "symbols": f.optional("symbols", f.integer_map) or {},
-        "facts_before": f.optional("facts_before", f.mapping) or {},
-        "facts_after": f.optional("facts_after", f.mapping) or {},
-        "command": f.optional("command", f.text),
+        "symbols": {key: symbols.integer(key) for key in symbols.keys()} if symbols is not None else {},
+        "facts_before": _facts(f, "facts_before"),
+        "facts_after": _facts(f, "facts_after"),
+        "command": f.text("command", None),
     }
 
 
-def _times_from_json(f: Fields) -> dict[str, Any]:
+def _facts(f: Fields, key: str) -> dict[str, Any]:
+    table = f.section(key, None)
+    return {name: table.get(name) for name in table.keys()} if table is not None else {}
+
+
+def _times_from_fields(f: Fields) -> dict[str, Any]:
+    counters = f.section("step_counters", None)
     return {
-        "run_wall_ns": f.optional("run_wall_ns", f.integers) or (),
-        "step_start_ns": f.optional("step_start_ns", f.integer_rows) or (),
-        "step_duration_ns": f.optional("step_duration_ns", f.integer_rows) or (),
-        "unprofiled_run_ns": f.optional("unprofiled_run_ns", f.integers) or (),
-        "profiler_cost_ns": f.optional("profiler_cost_ns", f.integer) or 0,
-        "step_counters": f.optional("step_counters", f.integers_map) or {},
-        "warmup_runs": f.optional("warmup_runs", f.integer) or 0,
-        "arena_bytes": f.optional("arena_bytes", f.integer) or 0,
-        "arena_lower_bound_bytes": f.optional("arena_lower_bound_bytes", f.integer),
-        "peak_rss_bytes": f.optional("peak_rss_bytes", f.integer),
+        "run_wall_ns": f.integers("run_wall_ns", ()),
+        "step_start_ns": _integer_rows(f, "step_start_ns"),
+        "step_duration_ns": _integer_rows(f, "step_duration_ns"),
+        "unprofiled_run_ns": f.integers("unprofiled_run_ns", ()),
+        "profiler_cost_ns": f.integer("profiler_cost_ns", 0),
+        "step_counters": {name: counters.integers(name) for name in counters.keys()} if counters is not None else {},
+        "warmup_runs": f.integer("warmup_runs", 0),
+        "arena_bytes": f.integer("arena_bytes", 0),
+        "arena_lower_bound_bytes": f.integer("arena_lower_bound_bytes", None),
+        "peak_rss_bytes": f.integer("peak_rss_bytes", None),
     }
+
+
+def _integer_rows(f: Fields, key: str) -> tuple[tuple[int, ...], ...]:
+    """An array of arrays of integers in [0, 2**63): one row a run."""
+    rows = f.items(key, ())
+    for index, row in enumerate(rows):
+        if not isinstance(row, list | tuple):
+            raise f.fault(f"{key}[{index}]", "has a wrong value", expected="a list of integers", found=show(row))
+        for step, value in enumerate(row):
+            if not is_integer(value) or not 0 <= value <= INT64_MAX:
+                where = f"{key}[{index}][{step}]"
+                raise f.fault(where, "has a wrong value", expected="an integer of at least 0", found=show(value))
+    return tuple(tuple(row) for row in rows)
 
 
 def _check_rows(key: str, rows: tuple[tuple[int, ...], ...], runs: int, steps: int) -> None:
@@ -377,28 +269,17 @@ def _check_rows(key: str, rows: tuple[tuple[int, ...], ...], runs: int, steps: i
 
 
 def _contradiction(key: str, expected: str, found: str) -> ProfileError:
-    return ProfileError("the profile contradicts itself", thing=key, expected=expected, found=found)
+    return _Contradiction("contradicts the rest of the profile", thing=key, expected=expected, found=found)
 
 
-def _other_schema(schema: int) -> ProfileError:
+def _other_schema(where: str, schema: int) -> ProfileError:
     newer = schema > SCHEMA
     return ProfileError(
         "the profile is of a newer format" if newer else "the profile is of an unknown format",
-        thing="schema",
+        thing=where,
         expected=str(SCHEMA),
         found=str(schema),
         hint="update cuvil-edge to read it" if newer else "measure again",
-    )
-
-
-def _in_file(error: ProfileError, path: Path) -> ProfileError:
-    """The same error with the file in front of the key."""
-    return ProfileError(
-        error.what,
-        thing=f"{path}: {error.thing}" if error.thing else str(path),
-        expected=error.expected,
-        found=error.found,
-        hint=error.hint,
     )
 
 
@@ -408,8 +289,8 @@ def _write_whole(path: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise

@@ -36,7 +36,7 @@ class Interval:
 class Statistics:
     """A summary of one series; everything but counts is in the unit of the values.
 
-    ``median_interval`` is None for fewer than two values; ``std`` is the population standard deviation (0 for one value).
+    ``median_interval`` is None for fewer than two values; ``std`` is the population standard deviation.
     """
 
     count: int
