@@ -1,0 +1,1 @@
+"""The file format of a compiled model, and nothing else."""
