@@ -1,0 +1,1 @@
+"""The intermediate representation: types, symbolic dimensions, operations, graphs and plans."""

@@ -1,0 +1,1 @@
+"""The words of the intermediate representation: one file an operation."""

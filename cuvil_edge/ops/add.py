@@ -1,0 +1,15 @@
+"""Add: element-wise sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cuvil_edge.ops._elementwise import Elementwise
+
+
+@dataclass(frozen=True)
+class Add(Elementwise):
+    """``a + b`` with broadcasting; integers wrap."""
+
+    scalar = "a + b"
+    shape_arithmetic = True
