@@ -77,24 +77,16 @@ class GraphBuilder:
 
     def _track_content(self, node: Node) -> None:
         """Compute small integer outputs symbolically where every input's content is known."""
-        if not node.op.shape_arithmetic or any(value.type.dtype.is_float for value in node.outputs):
-            return
-        contents = [None if value is None else content_of(value, node.op) for value in node.inputs]
-        if any(value is not None and content is None for value, content in zip(node.inputs, contents, strict=True)):
+        if not node.op.shape_arithmetic or not all(map(_may_have_content, node.outputs)):
             return
         try:
-            results = node.op.reference(*contents)
-        except (TypeError, ValueError):
+            results = node.op.contents(node.inputs)
+        except (TypeError, ValueError, ArithmeticError):
             return  # an operation on extents that has no symbolic answer, such as comparing two unknown ones
-        for value, result in zip(node.outputs, results if isinstance(results, tuple) else (results,), strict=True):
-            if result.size <= _MAX_CONTENT_ELEMENTS:
-                value.content = np.asarray(result, dtype=object)
+        for value, result in zip(node.outputs, results or (), strict=False):
+            value.content = np.asarray(result, dtype=object)
 
 
-def content_of(value: Value, op: Op) -> np.ndarray | None:
-    """What ``op`` may know of an input while compiling: its extents for operations on shapes, else its content."""
-    if op.name in ("shape", "size"):
-        shape = np.empty(value.type.rank, dtype=object)
-        shape[:] = value.type.shape
-        return shape
-    return value.known_content()
+def _may_have_content(value: Value) -> bool:
+    elements = value.type.elements
+    return not value.type.dtype.is_float and isinstance(elements, int) and elements <= _MAX_CONTENT_ELEMENTS

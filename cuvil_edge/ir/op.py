@@ -53,6 +53,10 @@ class Op(ABC):
 
     shape_arithmetic: ClassVar[bool] = False
     """True if the reference also works on object arrays of extents, so that shape computations stay symbolic."""
+    is_view: ClassVar[bool] = False
+    """True if the output is the bytes of the first input unchanged, under another shape."""
+    compile_time_inputs: ClassVar[tuple[int, ...]] = ()
+    """Inputs that only inference reads (target shapes, axes, pads): known while compiling, never read by a kernel."""
 
     @cached_property
     def name(self) -> str:
@@ -85,6 +89,18 @@ class Op(ABC):
         for tensor in outputs:
             written = written + tensor.bytes
         return Cost(0, read, written)
+
+    def contents(self, inputs: Inputs) -> tuple[np.ndarray, ...] | None:
+        """Elements of the outputs as object arrays of extents, where they follow from what is known of the inputs.
+
+        By default the reference applied to the inputs' known contents. TypeError, ValueError or ArithmeticError mean
+        that there is no symbolic answer (such as for a comparison that depends on a symbol's value).
+        """
+        known = [None if value is None else value.known_content() for value in inputs]
+        if any(value is not None and content is None for value, content in zip(inputs, known, strict=True)):
+            return None
+        results = self.reference(*known)
+        return results if isinstance(results, tuple) else (results,)
 
     def decompose(self, builder: GraphBuilder, inputs: Inputs) -> list[Value] | None:
         """The same in terms of smaller operations, added to ``builder``; None if this operation is a basic one."""

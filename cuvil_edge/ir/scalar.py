@@ -13,6 +13,7 @@ from typing import Union
 
 import numpy as np
 
+from cuvil_edge.ir.content import ON_EXTENTS, to_bool
 from cuvil_edge.ir.dtype import DType
 
 
@@ -52,8 +53,8 @@ def _erf(x: np.ndarray) -> np.ndarray:
 
 def _integer_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Division as the element type defines it: integers truncate toward zero (ONNX Div)."""
-    if np.asarray(a).dtype == object or np.asarray(a).dtype.kind == "f":
-        return np.true_divide(a, b) if np.asarray(a).dtype != object else a // b
+    if np.asarray(a).dtype.kind == "f":
+        return np.true_divide(a, b)
     quotient = np.abs(a) // np.abs(b)
     return (quotient * np.sign(a) * np.sign(b)).astype(np.asarray(a).dtype)
 
@@ -208,16 +209,32 @@ def dtypes_in(expression: ScalarExpr) -> frozenset[DType]:
 
 
 def evaluate(expression: ScalarExpr, arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """The expression on whole arrays (numpy broadcasting); object arrays of extents pass through arithmetic."""
+    """The expression on whole arrays (numpy broadcasting), or on object arrays of extents.
+
+    TypeError if extents have no answer: a comparison that depends on a symbol's value, a function of real numbers.
+    """
+    if any(np.asarray(array).dtype == object for array in arrays):
+        return _evaluate_on_extents(expression, arrays)
     if isinstance(expression, Arg):
         return arrays[expression.index]
-    symbolic = any(np.asarray(array).dtype == object for array in arrays)
     if isinstance(expression, Literal):
-        return np.asarray(expression.value, dtype=object if symbolic else expression.dtype.numpy)
+        return np.asarray(expression.value, dtype=expression.dtype.numpy)
     values = [evaluate(arg, arrays) for arg in expression.args]
     if expression.function == "cast":
-        return values[0] if symbolic else np.asarray(values[0]).astype(expression.dtype.numpy)
+        return np.asarray(values[0]).astype(expression.dtype.numpy)
     if expression.function in PREDICATES:
         return np.asarray(PREDICATES[expression.function](*values))
-    result = np.asarray(ARITHMETIC[expression.function](*values))
-    return result if symbolic else result.astype(expression.dtype.numpy)
+    return np.asarray(ARITHMETIC[expression.function](*values)).astype(expression.dtype.numpy)
+
+
+def _evaluate_on_extents(expression: ScalarExpr, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    if isinstance(expression, Arg):
+        return np.asarray(arrays[expression.index], dtype=object)
+    if isinstance(expression, Literal):
+        return np.asarray(expression.value, dtype=object)
+    values = [_evaluate_on_extents(arg, arrays) for arg in expression.args]
+    if expression.function == "cast":
+        return to_bool(values[0]) if expression.dtype is DType.BOOL else values[0]
+    if expression.function not in ON_EXTENTS:
+        raise TypeError(f"{expression.function} is not defined on extents")
+    return np.asarray(ON_EXTENTS[expression.function](*values), dtype=object)
