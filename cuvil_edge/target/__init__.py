@@ -1,0 +1,1 @@
+"""What code can be compiled for: instruction sets, CPU models, toolchains, and targets made of them."""
