@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 
-def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
+def _scaled(value: float, steps: tuple[tuple[float, str], ...], digits: int = 3) -> str:
+    below_one = 1 - 0.5 * 10.0**-digits  # what rounds to 1 of a unit is written in it: 1 GHz, not 1e+03 MHz
     for factor, unit in steps:
-        if abs(value) >= factor:
-            return f"{value / factor:.3g} {unit}" if abs(value) < 1000 * factor else f"{value / factor:,.0f} {unit}"
+        if abs(value) >= below_one * factor:
+            scaled = value / factor
+            return f"{scaled:.{digits}g} {unit}" if abs(scaled) < 10**digits * below_one else f"{scaled:,.0f} {unit}"
     factor, unit = steps[-1]
-    return f"{value / factor:.3g} {unit}"
+    return f"{value / factor:.{digits}g} {unit}"
 
 
-def format_ns(value_ns: float) -> str:
-    """A duration in nanoseconds as text: ``1.23 ms``."""
-    return _scaled(value_ns, ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns")))
+def format_ns(value_ns: float, digits: int = 3) -> str:
+    """A duration in nanoseconds as text with that many significant digits: ``1.23 ms``."""
+    return _scaled(value_ns, ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns")), digits)
 
 
 def format_bytes(value_bytes: float) -> str:
