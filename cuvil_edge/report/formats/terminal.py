@@ -85,11 +85,7 @@ class TerminalFormat(ReportFormat):
         totals = report.totals
         lines = []
         if (latency := totals.latency) is not None:
-            lines = [self._title("Latency"), *_latency(latency, "", totals.runs_per_second)]
-            if totals.unprofiled and totals.wall:
-                lines.append(
-                    f"  {time_text(totals.wall.median)} median with the profiler on ({totals.wall.count} runs)"
-                )
+            lines = [self._title("Latency"), *_latency(latency, totals.runs_per_second)]
         elif totals.instructions is not None:
             per_flop = totals.instructions_per_flop
             lines = [
