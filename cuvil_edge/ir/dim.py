@@ -298,20 +298,22 @@ def render(extent: Extent, leaf: Callable[[Symbol], str], call: Callable[[str, s
 
     Args:
         leaf: text of a symbol.
-        call: text of ``floordiv``, ``max`` or ``min`` of two rendered operands.
+        call: text of ``add``, ``mul``, ``floordiv``, ``max`` or ``min`` of two rendered operands.
     """
     if isinstance(extent, int):
         return str(extent)
-    parts = []
+    total = ""
     for monomial, coefficient in extent.terms.items():
-        factors = [str(coefficient)] if coefficient != 1 or not monomial else []
+        product = "" if coefficient == 1 and monomial else str(coefficient)
         for atom in monomial:
-            if isinstance(atom, Symbol):
-                factors.append(leaf(atom))
-            else:
-                factors.append(call(atom.kind, render(atom.left, leaf, call), render(atom.right, leaf, call)))
-        parts.append("*".join(factors))
-    return f"({' + '.join(parts)})" if len(parts) > 1 else parts[0]
+            factor = (
+                leaf(atom)
+                if isinstance(atom, Symbol)
+                else call(atom.kind, render(atom.left, leaf, call), render(atom.right, leaf, call))
+            )
+            product = call("mul", product, factor) if product else factor
+        total = call("add", total, product) if total else product
+    return total
 
 
 def product(shape: Shape) -> Extent:

@@ -14,7 +14,7 @@ def verify(graph: Graph) -> None:
     defined: set[Value] = set(graph.inputs)
     for node in graph.nodes:
         for value in node.inputs:
-            if value is not None and value.constant is None and value not in defined:
+            if value is not None and not _known(value) and value not in defined:
                 raise GraphFault(f"{node!r}: %{value.name} is used before it is defined")
         for value in node.outputs:
             if value in defined:
@@ -25,7 +25,12 @@ def verify(graph: Graph) -> None:
         if not node.layers and node.inputs:
             raise GraphFault(f"{node!r}: the user's layer names are lost")
     for value in graph.outputs:
-        if value not in defined and value.constant is None:
+        if value not in defined and not _known(value):
             raise GraphFault(f"output %{value.name} is not defined")
     if len(graph.outputs) != len(graph.output_names):
         raise GraphFault(f"{len(graph.outputs)} outputs have {len(graph.output_names)} names")
+
+
+def _known(value: Value) -> bool:
+    """Constants, and values that exist only as extents, need no definition."""
+    return value.constant is not None or (value.producer is None and value.content is not None)

@@ -1,0 +1,1 @@
+"""From a lowered graph to an artifact: plan, C++ text, compilation, linking, packing."""

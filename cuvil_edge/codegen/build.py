@@ -1,0 +1,200 @@
+"""Runs the toolchain: sources to objects (cached, in parallel), objects to the library and the static program."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from cuvil_edge.codegen.object_cache import ObjectCache, disk_error
+from cuvil_edge.config import Config
+from cuvil_edge.errors import CompileError, DiskFullError
+from cuvil_edge.paths import data_dir
+from cuvil_edge.target.target import Target
+from cuvil_edge.target.toolchain import Toolchain, load_toolchain
+
+_TIMEOUT_SECONDS = 900
+_COMMON = ("-fno-exceptions", "-fno-rtti", "-fPIC", "-fvisibility=hidden", "-g0", "-Wall", "-Werror=return-type")
+_KERNEL_FLAGS = ("-std=c++20", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+_AGENT_FLAGS = ("-std=c++20", "-Os", "-ffunction-sections", "-fdata-sections")
+_AGENT_FOLDERS = ("base", "runtime", "agent")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One translation unit: its text or file, and the arguments that decide what becomes of it."""
+
+    label: str
+    text: str
+    language: str
+    arguments: tuple[str, ...]
+
+
+class Builder:
+    """Builds for one target with one compiler family.
+
+    Args:
+        compiler: ``zig``, ``gcc`` or ``clang``.
+        progress: called with the number of objects done and the number of all.
+
+    Raises:
+        CompileError: the compiler is not installed, with the command that installs it.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        config: Config,
+        compiler: str = "zig",
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self.target = target
+        self.config = config
+        self.progress = progress or (lambda done, total: None)
+        self.shared = load_toolchain(target.shared_triple, compiler)
+        self.static = load_toolchain(target.static_triple, compiler)
+        self.cache = ObjectCache(config.cache_dir / "objects", config.cache_limit_bytes)
+        self.environment = dict(os.environ, SOURCE_DATE_EPOCH="0")
+        if "HOME" not in os.environ:
+            self.environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(config.cache_dir / "zig"))
+        if (reason := self.shared.missing()) is not None:
+            raise CompileError(f"no compiler: {reason}", thing=target.name, hint="or choose another with --compiler")
+
+    def kernel_sources(self, sources: Iterable[tuple[str, str]]) -> list[Source]:
+        """Kernels by name and text, compiled for exactly the target's CPU."""
+        simd = self.target.instruction_set.simd
+        arguments = (*self.shared.cpu_arguments(self.target), *_COMMON, *_KERNEL_FLAGS, f"-DCUVIL_SIMD={simd}")
+        return [Source(name, text, "c++", arguments) for name, text in sources]
+
+    def model_source(self, name: str, text: str) -> Source:
+        """The model's own tables, compiled for the architecture's baseline."""
+        return Source(name, text, "c", ("-std=c11", "-O1", "-fPIC", "-fvisibility=hidden", "-g0"))
+
+    def objects(self, sources: Sequence[Source], toolchain: Toolchain | None = None) -> list[Path]:
+        """Objects of ``sources``, in order; several are compiled at the same time."""
+        chain = toolchain or self.shared
+        done = 0
+
+        def build(source: Source) -> Path:
+            nonlocal done
+            path = self.cache.get_or_make(self._key(source, chain), lambda out: self._compile(source, chain, out))
+            done += 1
+            self.progress(done, len(sources))
+            return path
+
+        with ThreadPoolExecutor(self.config.job_count) as pool:
+            return list(pool.map(build, sources))
+
+    def link_library(self, objects: Sequence[Path]) -> bytes:
+        """A shared library that exports ``cuvil_model_query`` and needs nothing but memcpy and its like."""
+        flags = ("-shared", "-nostdlib", "-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,-soname,model.so", "-s")
+        return self._link(self.shared, (*flags, *map(str, objects)))
+
+    def link_program(self, objects: Sequence[Path]) -> bytes:
+        """The agent with this model linked in: static, runs on any kernel of the architecture."""
+        agent = self.objects(agent_sources(), self.static)
+        flags = ("-static", "-nostdlib++", "-Wl,--gc-sections", "-Wl,--build-id=none", "-s")
+        return self._link(self.static, (*flags, *map(str, objects), *map(str, agent)))
+
+    def _key(self, source: Source, toolchain: Toolchain) -> str:
+        digest = hashlib.sha256()
+        for part in (*toolchain.command[1:], compiler_version(toolchain), *source.arguments, source.language):
+            digest.update(part.encode() + b"\0")
+        digest.update(headers_digest())
+        digest.update(source.text.encode())
+        return digest.hexdigest()
+
+    def _compile(self, source: Source, toolchain: Toolchain, output: Path) -> None:
+        suffix = {"c": ".c", "c++": ".cc"}[source.language]
+        with tempfile.TemporaryDirectory(prefix="cuvil-") as folder:
+            path = Path(folder) / f"{source.label[:80]}{suffix}"
+            self._write(path, source.text)
+            include = ("-I", str(data_dir("csrc")))
+            command = (*_for_language(toolchain.command, source.language), *source.arguments, *include)
+            self._run((*command, "-c", str(path), "-o", str(output)), source.label, output.parent)
+            if output.stat().st_size == 0:
+                raise CompileError("the compiler wrote an empty object", thing=source.label, found=command[0])
+
+    def _link(self, toolchain: Toolchain, arguments: Sequence[str]) -> bytes:
+        with tempfile.TemporaryDirectory(prefix="cuvil-") as folder:
+            output = Path(folder) / "output"
+            self._run((*toolchain.command, *arguments, "-o", str(output)), f"link for {toolchain.triple}", output.parent)
+            return output.read_bytes()
+
+    @staticmethod
+    def _write(path: Path, text: str) -> None:
+        try:
+            path.write_text(text)
+        except OSError as error:
+            raise disk_error(error, path.parent) from error
+
+    def _run(self, command: Sequence[str], label: str, folder: Path) -> None:
+        try:
+            result = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_TIMEOUT_SECONDS,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise CompileError(f"the compiler took longer than {_TIMEOUT_SECONDS} s", thing=label) from error
+        except OSError as error:
+            raise CompileError("cannot run the compiler", thing=command[0], found=str(error)) from error
+        if result.returncode == 0:
+            return
+        message = result.stderr.strip() or result.stdout.strip()
+        if "No space left" in message or "NoSpaceLeft" in message:
+            raise DiskFullError("no space left while compiling", thing=str(folder), hint="free some space and try again")
+        raise CompileError(
+            f"{Path(command[0]).name} failed with exit status {result.returncode}",
+            thing=label,
+            details=tuple(message.splitlines()[:20]),
+        )
+
+
+def _for_language(command: tuple[str, ...], language: str) -> tuple[str, ...]:
+    """The C++ driver's command for another language: told by ``-x``, so that one entry serves both."""
+    return (*command, "-x", language)
+
+
+@cache
+def headers_digest() -> bytes:
+    """Hash of every file under ``csrc`` that a generated source or the agent may include."""
+    digest = hashlib.sha256()
+    root = data_dir("csrc")
+    for path in sorted(root.rglob("*")):
+        if path.suffix in (".h", ".inc") and path.is_file():
+            digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    return digest.digest()
+
+
+@cache
+def agent_sources() -> tuple[Source, ...]:
+    """The agent: every source of the runtime that needs no dynamic loading."""
+    root = data_dir("csrc")
+    arguments = (*_COMMON, *_AGENT_FLAGS)
+    paths = [path for folder in _AGENT_FOLDERS for path in sorted((root / folder).glob("*.cc"))]
+    return tuple(Source(path.stem, path.read_text(), "c++", arguments) for path in paths)
+
+
+@cache
+def compiler_version(toolchain: Toolchain) -> str:
+    """What the compiler says of its own version; part of every cache key."""
+    if toolchain.package is not None:
+        from importlib.metadata import version
+
+        return version(toolchain.package)
+    result = subprocess.run(
+        (toolchain.command[0], "--version"), capture_output=True, text=True, timeout=60, check=False
+    )
+    return result.stdout.splitlines()[0] if result.stdout else ""

@@ -1,0 +1,1 @@
+"""One file a fusion: two operations that become one."""

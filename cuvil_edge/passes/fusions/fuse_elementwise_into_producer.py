@@ -1,0 +1,77 @@
+"""fuse_elementwise_into_producer: element-wise work rides in the store of the convolution or product before it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cuvil_edge.ir.builder import GraphBuilder
+from cuvil_edge.ir.dtype import DType
+from cuvil_edge.ir.graph import Graph, Node, Value, merged_layers
+from cuvil_edge.ir.scalar import Arg, ScalarExpr, dtypes_in, substitute
+from cuvil_edge.ops._elementwise import Elementwise
+from cuvil_edge.passes.base import Pass, PassLog, rewrite_nodes, sole_user
+
+_BIAS_INPUTS = {"conv": 3, "conv_transpose": 3, "matmul": 3}
+"""Operations that have an epilogue: how many inputs come before its operands."""
+_MAX_OPERANDS = 4
+
+
+class FuseElementwiseIntoProducer(Pass):
+    """Bias, activation, residual addition and scaling are applied to the accumulator before it is stored."""
+
+    def apply(self, graph: Graph, log: PassLog) -> None:
+        """Rewrite ``graph`` until nothing fuses any more."""
+        while self._sweep(graph, log):
+            graph.remove_dead()
+
+    def _sweep(self, graph: Graph, log: PassLog) -> int:
+        users = graph.users()
+
+        def rewrite(node: Node, builder: GraphBuilder) -> list[Value] | None:
+            if not isinstance(node.op, Elementwise):
+                return None
+            # the operand that is made last: everything else exists by then
+            for value in reversed(dict.fromkeys(node.inputs)):
+                producer = value.producer if value is not None else None
+                if producer is None or producer.op.name not in _BIAS_INPUTS:
+                    continue
+                reason = self._refuse(value, producer, node, users, graph)
+                if reason is None:
+                    return self._fuse(producer, node, builder, log)
+                log.refused(node, reason)
+            return None
+
+        return rewrite_nodes(graph, rewrite)
+
+    @staticmethod
+    def _refuse(
+        value: Value, producer: Node, node: Node, users: dict[Value, list[Node]], graph: Graph
+    ) -> str | None:
+        tree = node.op.expression([operand.type.dtype for operand in node.inputs])
+        if value.type != node.output.type:
+            return f"its result is not of the type of {producer.name}'s"
+        if dtypes_in(tree) - {DType.F32, DType.BOOL} or any(v.type.dtype is not DType.F32 for v in node.inputs):
+            return "it computes in other types than f32"
+        if sole_user(value, users, graph) is not node:
+            return f"the result of {producer.name} is used elsewhere too"
+        operands = len(set(node.inputs)) - 1 + max(0, len(producer.inputs) - _BIAS_INPUTS[producer.op.name])
+        if operands > _MAX_OPERANDS:
+            return f"the epilogue of {producer.name} would read {operands} tensors"
+        return None
+
+    @staticmethod
+    def _fuse(producer: Node, node: Node, builder: GraphBuilder, log: PassLog) -> list[Value]:
+        first = _BIAS_INPUTS[producer.op.name]
+        inputs = [*producer.inputs, *[None] * (first - len(producer.inputs))]
+        args: list[ScalarExpr] = []
+        for value in node.inputs:
+            if value is producer.output:
+                args.append(producer.op.epilogue or Arg(0, DType.F32))
+                continue
+            if value not in inputs[first:]:
+                inputs.append(value)
+            args.append(Arg(inputs.index(value, first) - first + 1, DType.F32))
+        tree = substitute(node.op.expression([value.type.dtype for value in node.inputs]), args)
+        builder.name, builder.layers = producer.name, merged_layers([producer, node])
+        log.changed(f"fused into {producer.op.name}")
+        return builder.add(replace(producer.op, epilogue=tree), inputs)
