@@ -40,7 +40,7 @@ static inline uint64_t cuvil_size(int64_t bytes) { return bytes < 0 ? 0 : (uint6
 static inline uint32_t cuvil_items(int64_t items) {
   return items <= 0 ? 0 : items > 0x7fffffff ? 0x7fffffffu : (uint32_t)items;
 }
-static cuvil_status cuvil_refuse(cuvil_resolved* out, const char* text, int64_t left, int64_t right) {
+static inline cuvil_status cuvil_refuse(cuvil_resolved* out, const char* text, int64_t left, int64_t right) {
   char digits[20];
   uint32_t at = 0;
   if (out->message_bytes == 0) return CUVIL_CHECK_FAILED;

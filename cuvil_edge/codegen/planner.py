@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from cuvil_edge.codegen.storage import Storage
 from cuvil_edge.codegen.weights import WeightsBuilder
 from cuvil_edge.errors import CuvilError, UnsupportedError
@@ -68,10 +70,10 @@ class _Planner:
         return Program(self._plan(), self.kernels, self.weights, self.refusals)
 
     def _lower(self, node: Node) -> None:
-        template, reasons = select(node, self.target)
-        self.refusals += [f"{node.name}: {reason}" for reason in reasons]
+        selection = select(node, self.target)
+        self.refusals += [f"{node.name}: {reason}" for reason in selection.reasons]
         try:
-            calls = template.lower(node, self.target)
+            calls = selection.template.lower(node, self.target)
         except CuvilError as error:
             error.thing = error.thing or f"node {node.name} ({node.op.name})"
             raise
@@ -87,7 +89,7 @@ class _Planner:
         cost = node.op.cost(
             [None if value is None else value.type for value in node.inputs], [value.type for value in node.outputs]
         )
-        constants = [operand for operand in call.operands if self._constant(operand) is not None]
+        constants = [array for array in map(self._constant, call.operands) if array is not None]
         self.steps.append(
             Step(
                 name=name,
@@ -105,13 +107,13 @@ class _Planner:
                     floordiv(_total_bytes(run_time), parts),
                     floordiv(_total_bytes(node.outputs), parts),
                 ),
-                weights_bytes=sum(self._constant(operand).nbytes for operand in constants),
+                weights_bytes=sum(array.nbytes for array in constants),
                 notes=call.notes,
             )
         )
 
     @staticmethod
-    def _constant(operand: Operand):
+    def _constant(operand: Operand) -> np.ndarray | None:
         if operand.packed is not None:
             return operand.packed
         return operand.value.constant if operand.value is not None else None
