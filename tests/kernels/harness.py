@@ -189,7 +189,9 @@ def _compile(build: Build, text: str, suffix: str = ".o", extra: tuple[str, ...]
         command = [*build.command, *build.flags, *defines, str(source), *extra, "-o", str(partial)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
         if done.returncode != 0 or "warning:" in done.stderr:
-            raise KernelTestFailure(f"{' '.join(command)}\n{done.stderr[:6000]}\n{text[:4000]}")
+            lines = done.stderr.splitlines()
+            first = next((i for i, line in enumerate(lines) if "error:" in line or "warning:" in line), 0)
+            raise KernelTestFailure("\n".join([" ".join(command), *lines[first : first + 25]]))
         partial.rename(output)
     return output
 

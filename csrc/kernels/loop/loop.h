@@ -40,8 +40,9 @@ struct Identity {
 template <class T, Walk kWalk>
 struct Operand {
   using Element = T;
-  using Vector = std::conditional_t<std::is_same_v<T, Bool>, simd::Mask, simd::F32>;
-  using Plain = std::conditional_t<std::is_same_v<T, Bool>, uint8_t, T>;
+  static constexpr bool kIsBool = std::is_same_v<std::remove_const_t<T>, Bool>;
+  using Vector = std::conditional_t<kIsBool, simd::Mask, simd::F32>;
+  using Plain = std::conditional_t<kIsBool, uint8_t, std::remove_const_t<T>>;
   static constexpr Walk kInner = kWalk;
 
   T* base;
@@ -59,7 +60,7 @@ struct Operand {
       return Vector::splat(load(*base));
     } else if constexpr (kWalk == Walk::kContiguous) {
       return Vector::load(at(i));
-    } else if constexpr (std::is_same_v<T, Bool>) {
+    } else if constexpr (kIsBool) {
       return vector_partial(i, simd::kLanes);
     } else {
       return Vector::load_strided(at(i), step);
@@ -70,7 +71,7 @@ struct Operand {
       return Vector::splat(load(*base));
     } else if constexpr (kWalk == Walk::kContiguous) {
       return Vector::load_partial(at(i), n);
-    } else if constexpr (std::is_same_v<T, Bool>) {
+    } else if constexpr (kIsBool) {
       uint8_t bytes[simd::kLanes] = {};
       for (int k = 0; k < n; ++k) bytes[k] = element(i + k).byte;
       return Vector::load_partial(bytes, n);
@@ -88,7 +89,7 @@ struct Operand {
   CUVIL_INLINE void write_partial(int64_t i, int n, Vector value) const {
     if constexpr (kWalk == Walk::kContiguous) {
       value.store_partial(const_cast<Plain*>(at(i)), n);
-    } else if constexpr (std::is_same_v<T, Bool>) {
+    } else if constexpr (kIsBool) {
       uint8_t bytes[simd::kLanes];
       value.store(bytes);
       for (int k = 0; k < n; ++k) element(i + k).byte = bytes[k];
