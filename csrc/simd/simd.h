@@ -38,7 +38,7 @@
 
 #define CUVIL_SIMD_QUOTED_(path) #path
 #define CUVIL_SIMD_QUOTED(path) CUVIL_SIMD_QUOTED_(path)
-#include CUVIL_SIMD_QUOTED(simd / CUVIL_SIMD.h)
+#include CUVIL_SIMD_QUOTED(CUVIL_SIMD.h)  // beside this file
 
 namespace cuvil::simd {
 
