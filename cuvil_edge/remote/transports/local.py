@@ -88,17 +88,15 @@ class LocalTransport(Transport):
         """Nothing is held between calls."""
 
     def command(self, argv: Sequence[str]) -> list[str]:
-        """What is really started for ``argv``."""
+        """What is really started for ``argv``, whose program is an absolute path or a name."""
         return list(argv)
 
     def _popen(self, argv: Sequence[str], directory: str | None, stderr: int | IO[bytes]) -> subprocess.Popen[bytes]:
         shell_line(argv)
-        command = self.command(argv)
         where = self.home / directory if directory else self.home
-        if "/" in command[0]:
-            command[0] = str(where / command[0])
+        program = str((where / argv[0]).absolute()) if "/" in argv[0] else argv[0]
         return subprocess.Popen(
-            command,
+            self.command([program, *argv[1:]]),
             cwd=where,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
