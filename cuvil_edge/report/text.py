@@ -42,6 +42,16 @@ def layers_text(row: LayerRow) -> str:
     return " + ".join(row.layers) or row.name
 
 
+def short_layers_text(row: LayerRow) -> str:
+    """As :func:`layers_text`, but later names without the path that they share with the first: ``/a/b/Conv + Relu``."""
+    if not row.layers:
+        return row.name
+    first = row.layers[0]
+    path = first[: first.rfind("/") + 1]
+    rest = (name.removeprefix(path) if path != name else name for name in row.layers[1:])
+    return " + ".join((first, *rest))
+
+
 def time_text(value_ns: float | None) -> str:
     """A duration, or a dash."""
     return DASH if value_ns is None else format_ns(value_ns)
@@ -132,9 +142,18 @@ def fact_text(name: str, value: Any) -> str:
     """A fact in words; whatever form it has."""
     if value is None:
         return DASH
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {_fact_item(name, str(key), item)}" for key, item in value.items()) or "(none)"
-    return _fact_item(name, name, value)
+    if not isinstance(value, Mapping):
+        return _fact_item(name, name, value)
+    items = {_fact_key(str(key)): _fact_item(name, str(key), item) for key, item in value.items()}
+    if len(items) > 2 and len(set(items.values())) == 1:
+        return f"{next(iter(items.values()))} (all {len(items)})"
+    return ", ".join(f"{key}: {item}" for key, item in items.items()) or "(none)"
+
+
+def _fact_key(key: str) -> str:
+    for unit in ("_bytes", "_hz", "_millidegrees"):
+        key = key.removesuffix(unit)
+    return key.replace("_", " ")
 
 
 def _fact_item(name: str, key: str, value: Any) -> str:

@@ -14,12 +14,12 @@ from cuvil_edge.report.text import (
     device_text,
     giga_text,
     latency_text,
-    layers_text,
     per_flop_text,
     percent_text,
     printable,
     rate_text,
     shape_text,
+    short_layers_text,
     shorten,
     symbols_text,
     threads_text,
@@ -107,8 +107,7 @@ class TerminalFormat(ReportFormat):
         title = (
             f"Layers, the slowest {count} of {all_count}" if report.is_timed else f"Layers, top {count} of {all_count}"
         )
-        columns = _time_columns(report) if report.is_timed else _INSTRUCTION_COLUMNS
-        table = _table(rows, columns, self._width)
+        table = _table(rows, _columns(report, self._width), self._width)
         return [self._title(title), self._paint(table[0], "dim"), *table[1:]]
 
     def _by_op(self, groups: Sequence[Group]) -> list[str]:
@@ -183,21 +182,36 @@ def _latency(stats: Statistics, runs_per_second: float | None) -> list[str]:
     ]
 
 
-def _time_columns(report: Report) -> tuple[str, ...]:
+def _columns(report: Report, width: int) -> tuple[str, ...]:
+    """The heads of the columns that there is data and room for."""
+    kernel = ("kernel",) if width >= _WIDE else ()
+    names = ("#", "layers", "op", *kernel, "out")
+    if not report.is_timed:
+        return (*names, "instructions", "share", "per FLOP")
     limits = ("% limit", "bound") if report.limits else ()
-    return ("#", "layers", "op", "kernel", "out", "median", "p90", "share", "GFLOP/s", "GB/s", *limits)
+    return (*names, "median", "p90", "share", "GFLOP/s", "GB/s", *limits)
 
 
-_INSTRUCTION_COLUMNS = ("#", "layers", "op", "kernel", "out", "instructions", "share", "per FLOP")
+_WIDE = 140
 _LEFT_COLUMNS = ("layers", "op", "kernel", "out", "bound")
-_SHRINKING_COLUMNS = ("layers", "op", "kernel", "out")
+_SHRINKING = (
+    ("kernel", 24),
+    ("layers", 40),
+    ("out", 12),
+    ("op", 12),
+    ("layers", 24),
+    ("kernel", 12),
+    ("op", 6),
+    ("layers", 10),
+)
+"""Where a table that is too wide gives way: columns in this order, each down to that width."""
 
 
 def _cell(row: LayerRow, column: str) -> str:
     time = row.time
     text = {
         "#": str(row.index),
-        "layers": layers_text(row),
+        "layers": short_layers_text(row),
         "op": row.op,
         "kernel": row.kernel,
         "out": " ".join(shape_text(tensor) for tensor in row.outputs[:1]),
@@ -215,14 +229,17 @@ def _cell(row: LayerRow, column: str) -> str:
 
 
 def _table(rows: Sequence[LayerRow], columns: Sequence[str], width: int) -> list[str]:
-    """Aligned lines, the head first; columns that shrink share what the width leaves them."""
+    """Aligned lines, the head first, at most ``width`` wide unless every name is short already."""
     cells = [list(columns)] + [[_cell(row, column) for column in columns] for row in rows]
     widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
-    flexible = [i for i, column in enumerate(columns) if column in _SHRINKING_COLUMNS]
     excess = sum(widths) + 2 * len(columns) - width
-    while excess > 0 and (i := max(flexible, key=lambda i: widths[i], default=-1)) >= 0 and widths[i] > 10:
-        widths[i] -= 1
-        excess -= 1
+    for column, least in _SHRINKING:
+        if column not in columns:
+            continue
+        i = columns.index(column)
+        cut = max(0, min(excess, widths[i] - least))
+        widths[i] -= cut
+        excess -= cut
     lines = []
     for line in cells:
         parts = [_aligned(shorten(t, widths[i]), widths[i], columns[i]) for i, t in enumerate(line)]
