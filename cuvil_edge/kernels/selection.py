@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from cuvil_edge.errors import UnsupportedError
 from cuvil_edge.ir.graph import Node
 from cuvil_edge.kernels.catalogue import candidates
@@ -9,8 +11,15 @@ from cuvil_edge.kernels.template import KernelTemplate
 from cuvil_edge.target.target import Target
 
 
-def select(node: Node, target: Target) -> tuple[KernelTemplate, tuple[str, ...]]:
-    """The cheapest family that does not refuse ``node``, and a line ``<family>: <reason>`` for each one not chosen.
+class Selection(NamedTuple):
+    """The family chosen for a node, and a line ``<family>: <reason>`` for each one that was not."""
+
+    template: KernelTemplate
+    reasons: tuple[str, ...]
+
+
+def select(node: Node, target: Target) -> Selection:
+    """The cheapest family that does not refuse ``node``.
 
     Raises:
         UnsupportedError: none applies; the details hold every family's reason.
@@ -32,4 +41,4 @@ def select(node: Node, target: Target) -> tuple[KernelTemplate, tuple[str, ...]]
     applicable.sort(key=lambda entry: entry[:2])
     best, name, template = applicable[0]
     reasons += [f"{other}: cost {cost:.4g}, {name} costs {best:.4g}" for cost, other, _ in applicable[1:]]
-    return template, tuple(reasons)
+    return Selection(template, tuple(reasons))

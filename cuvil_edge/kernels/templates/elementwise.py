@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from cuvil_edge.ir.graph import Node
 from cuvil_edge.ir.op import Op
+from cuvil_edge.ir.scalar import Arg
 from cuvil_edge.kernels.kernel import KernelCall, Operand
-from cuvil_edge.kernels.loop_call import expression_call
+from cuvil_edge.kernels.loop_call import copy_call, expression_call
 from cuvil_edge.kernels.nest import broadcast_nest
 from cuvil_edge.kernels.template import KernelTemplate
 from cuvil_edge.ops._elementwise import Elementwise
@@ -39,4 +40,6 @@ class ElementwiseLoop(KernelTemplate):
         nest = broadcast_nest([value.type.shape for value in inputs], node.output.type.shape)
         operands = [Operand(value) for value in (*inputs, node.output)]
         expression = node.op.expression(dtypes)
+        if isinstance(expression, Arg) and len(inputs) == 1:
+            return [copy_call(node.op.name, nest, dtypes[0], *operands)]
         return [expression_call(node.op.name, expression, nest, [*dtypes, node.output.type.dtype], operands)]
