@@ -74,7 +74,7 @@ class EmulatorTransport(LocalTransport):
     def known_facts(self) -> Mapping[str, object]:
         """The emulated CPU's architecture; nothing of this machine's clocks and sensors is the device's."""
         hidden = ("cpu_features", "cpu_clusters", "governor", "clocks", "temperature", "throttling", "power_mode")
-        return MappingProxyType({"architecture": "aarch64", **dict.fromkeys(hidden)})
+        return MappingProxyType({"architecture": "aarch64", "emulated": True, **dict.fromkeys(hidden)})
 
     def command(self, argv: Sequence[str]) -> list[str]:
         """``argv`` under the emulator when its program is for ARM64."""

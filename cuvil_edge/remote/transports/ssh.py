@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-import paramiko  # type: ignore[import-untyped]
+import paramiko
 
 from cuvil_edge.errors import (
     AuthError,

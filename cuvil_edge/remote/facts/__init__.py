@@ -1,0 +1,1 @@
+"""Facts about a device, one file each; found by scanning this folder."""
