@@ -28,15 +28,18 @@ Status allocate(uint64_t runs, uint64_t steps, ProfileTimes* times) {
 Status profile_runs(Session* session, std::span<const InputArray> inputs, std::span<const OutputArray> outputs,
                     const ProfileRequest& request, ProfileTimes* times) {
   const uint64_t steps = session->model().step_count;
-  const uint64_t limit_ns = static_cast<uint64_t>(request.max_duration_ns);
   CUVIL_RETURN_IF_ERROR(allocate(static_cast<uint64_t>(request.runs), steps, times));
   const uint64_t begin_ns = monotonic_ns();
-  for (int64_t i = 0; i < request.warmup_runs && (i == 0 || monotonic_ns() - begin_ns < limit_ns); ++i) {
+  const auto over = [&] {
+    return monotonic_ns() - begin_ns >= static_cast<uint64_t>(request.max_duration_ns) ||
+           (request.interrupted != nullptr && request.interrupted(request.interrupted_argument));
+  };
+  for (int64_t i = 0; i < request.warmup_runs && (i == 0 || !over()); ++i) {
     CUVIL_RETURN_IF_ERROR(session->run(inputs, outputs));
   }
   times->profiler_cost_ns = session->profiler_cost_ns();
   for (uint64_t run = 0; run < times->run_wall_ns.size(); ++run) {
-    if (run != 0 && monotonic_ns() - begin_ns >= limit_ns) break;
+    if (run != 0 && over()) break;
     CUVIL_RETURN_IF_ERROR(session->run(inputs, outputs, RunMode::kPlain, &times->unprofiled_run_ns[run]));
     const StepTimes row = {times->step_start_ns.span().subspan(run * steps, steps),
                            times->step_duration_ns.span().subspan(run * steps, steps)};

@@ -12,6 +12,9 @@ struct ProfileRequest {
   int64_t runs = 20;
   /// No further run begins after this time (at least one profiled run is made).
   int64_t max_duration_ns = INT64_MAX;
+  /// Asked before each run, if there is one; the profile ends early when it says true.
+  bool (*interrupted)(void* argument) = nullptr;
+  void* interrupted_argument = nullptr;
 };
 
 /// Times in nanoseconds; tables are row-major, runs x steps.

@@ -1,0 +1,1 @@
+"""Running artifacts on this machine."""
