@@ -219,7 +219,7 @@ def _header_from_fields(f: Fields) -> dict[str, Any]:
         "unit": f.text("unit", choices=UNITS),
         "threads": f.integer("threads", minimum=1),
         "created_unix_ns": f.integer("created_unix_ns"),
-        "symbols": {key: symbols.integer(key) for key in symbols.keys()} if symbols is not None else {},
+        "symbols": {key: symbols.integer(key) for key in _keys(symbols)},
         "facts_before": _facts(f, "facts_before"),
         "facts_after": _facts(f, "facts_after"),
         "command": f.text("command", None),
@@ -228,7 +228,11 @@ def _header_from_fields(f: Fields) -> dict[str, Any]:
 
 def _facts(f: Fields, key: str) -> dict[str, Any]:
     table = f.section(key, None)
-    return {name: table.get(name) for name in table.keys()} if table is not None else {}
+    return {name: table.get(name) for name in _keys(table)}
+
+
+def _keys(table: Fields | None) -> tuple[str, ...]:
+    return table.names() if table is not None else ()
 
 
 def _times_from_fields(f: Fields) -> dict[str, Any]:
@@ -239,7 +243,7 @@ def _times_from_fields(f: Fields) -> dict[str, Any]:
         "step_duration_ns": _integer_rows(f, "step_duration_ns"),
         "unprofiled_run_ns": f.integers("unprofiled_run_ns", ()),
         "profiler_cost_ns": f.integer("profiler_cost_ns", 0),
-        "step_counters": {name: counters.integers(name) for name in counters.keys()} if counters is not None else {},
+        "step_counters": {name: counters.integers(name) for name in _keys(counters)},
         "warmup_runs": f.integer("warmup_runs", 0),
         "arena_bytes": f.integer("arena_bytes", 0),
         "arena_lower_bound_bytes": f.integer("arena_lower_bound_bytes", None),
