@@ -15,6 +15,12 @@ from cuvil_edge.ir.op import Cost, Inputs, Op, Sample
 from cuvil_edge.ir.scalar import PARAMETERS, ScalarExpr, evaluate, operation_count, parse
 from cuvil_edge.ir.tensor_type import TensorType
 
+FLOATS = (DType.F32, DType.F16, DType.F64)
+SIGNED = (DType.I64, DType.I32, DType.I16, DType.I8)
+UNSIGNED = (DType.U64, DType.U32, DType.U16, DType.U8)
+INTEGERS = SIGNED + UNSIGNED
+NUMBERS = FLOATS + INTEGERS
+
 
 @dataclass(frozen=True)
 class Elementwise(Op):
@@ -26,10 +32,16 @@ class Elementwise(Op):
     scalar: ClassVar[str]
     dtypes: ClassVar[tuple[DType, ...]] = ()
     """Element types that the operation accepts; empty means all."""
+    sampled_dtypes: ClassVar[tuple[DType, ...]] = (DType.F32, DType.I64, DType.I32, DType.U8, DType.I8, DType.BOOL)
+    """Of the accepted element types, those that the samples use."""
+
+    def text(self) -> str:
+        """``scalar``, unless attributes choose between several expressions."""
+        return self.scalar
 
     def expression(self, dtypes: Sequence[DType]) -> ScalarExpr:
         """The typed expression for operands of these element types."""
-        return parse(self.scalar, dtypes, asdict(self))
+        return parse(self.text(), dtypes, asdict(self))
 
     def infer(self, inputs: Inputs, checks: Checks) -> list[TensorType]:
         """The broadcast shape; the expression's element type."""
@@ -66,18 +78,26 @@ class Elementwise(Op):
         return self
 
     @classmethod
+    def variants(cls) -> list[Elementwise]:
+        """The operation with each interesting choice of its attributes, for the samples."""
+        return [cls()]
+
+    @classmethod
     def samples(cls) -> list[Sample]:
-        """Odd shapes, broadcasting of every side, special values, for each accepted element type."""
+        """Odd shapes, broadcasting of every side, empty tensors, for each accepted element type."""
         random = np.random.default_rng(len(cls.__name__))
         count = cls.operand_count()
         shapes = [[(3, 5, 7)] * count, [(1,)] * count, [()] * count, [(2, 0, 3)] * count]
         if count > 1:
             shapes += [[(3, 1, 7), *[(5, 1)] * (count - 1)], [(), *[(2, 3)] * (count - 1)]]
         samples = []
-        for dtype in cls.dtypes or (DType.F32, DType.I64, DType.I32, DType.U8):
-            for group in shapes:
-                arrays = tuple(cls.sample_array(random, shape, dtype) for shape in group)
-                samples.append(Sample(cls(), arrays, name=f"{dtype.value}_{group}"))
+        for dtype in cls.sampled_dtypes:
+            if cls.dtypes and dtype not in cls.dtypes:
+                continue
+            for variant, op in enumerate(cls.variants()):
+                for group in shapes if variant == 0 else shapes[:1]:
+                    arrays = tuple(cls.sample_array(random, shape, dtype) for shape in group)
+                    samples.append(Sample(op, arrays, name=f"{dtype.value}_{variant}_{group}"))
         return samples
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cuvil_edge.ops._elementwise import Elementwise
+from cuvil_edge.ops._elementwise import NUMBERS, Elementwise
 
 
 @dataclass(frozen=True)
@@ -12,4 +12,5 @@ class Add(Elementwise):
     """``a + b`` with broadcasting; integers wrap."""
 
     scalar = "a + b"
+    dtypes = NUMBERS
     shape_arithmetic = True

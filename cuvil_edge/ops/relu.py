@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cuvil_edge.ir.dtype import DType
-from cuvil_edge.ops._elementwise import Elementwise
+from cuvil_edge.ops._elementwise import FLOATS, SIGNED, Elementwise
 
 
 @dataclass(frozen=True)
@@ -13,4 +12,4 @@ class Relu(Elementwise):
     """``max(x, 0)``."""
 
     scalar = "max(a, 0)"
-    dtypes = (DType.F32, DType.I32, DType.I8)
+    dtypes = (*FLOATS, *SIGNED)

@@ -1,0 +1,1 @@
+"""What each ONNX operator becomes: one module a group of operators, found by scanning."""

@@ -1,0 +1,23 @@
+"""Asin: inverse sine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cuvil_edge.ir.dtype import DType
+from cuvil_edge.ops._elementwise import FLOATS, Elementwise
+
+
+@dataclass(frozen=True)
+class Asin(Elementwise):
+    """The inverse sine of elements in [-1, 1]; NaN elsewhere."""
+
+    scalar = "asin(a)"
+    dtypes = FLOATS
+
+    @classmethod
+    def sample_array(cls, random: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+        """Mostly inside the domain."""
+        return random.uniform(-1.1, 1.1, shape).astype(dtype.numpy)

@@ -1,0 +1,16 @@
+"""Less: comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cuvil_edge.ops._elementwise import NUMBERS, Elementwise
+
+
+@dataclass(frozen=True)
+class Less(Elementwise):
+    """True where ``a`` is smaller than ``b``."""
+
+    scalar = "a < b"
+    dtypes = NUMBERS
+    shape_arithmetic = True
