@@ -57,7 +57,7 @@ class Artifact:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the ``.cuvil`` file, whole or not at all; raises DiskFullError or ArtifactError."""
-        write_artifact(path, self.manifest, self.members)
+        self.manifest = write_artifact(path, self.manifest, self.members)
         return Path(path)
 
 
@@ -144,9 +144,7 @@ class _Compilation:
 
     def run(self, model: object, dims: Mapping[str, object] | None, compiler: str) -> Artifact:
         """All stages."""
-        builder = Builder(
-            self.target, self.config, compiler, lambda done, total: self.progress("build", done, total)
-        )
+        builder = Builder(self.target, self.config, compiler, lambda done, total: self.progress("build", done, total))
         imported = self.import_model(model, dims)
         with self._stage("reference") as report:
             reference = make_reference(imported.graph)

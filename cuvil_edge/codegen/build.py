@@ -116,7 +116,7 @@ class Builder:
             path = Path(folder) / f"{source.label[:80]}{suffix}"
             self._write(path, source.text)
             include = ("-I", str(data_dir("csrc")))
-            command = (*_for_language(toolchain.command, source.language), *source.arguments, *include)
+            command = (*toolchain.command, "-x", source.language, *source.arguments, *include)
             self._run((*command, "-c", str(path), "-o", str(output)), source.label, output.parent)
             if output.stat().st_size == 0:
                 raise CompileError("the compiler wrote an empty object", thing=source.label, found=command[0])
@@ -124,7 +124,8 @@ class Builder:
     def _link(self, toolchain: Toolchain, arguments: Sequence[str]) -> bytes:
         with tempfile.TemporaryDirectory(prefix="cuvil-") as folder:
             output = Path(folder) / "output"
-            self._run((*toolchain.command, *arguments, "-o", str(output)), f"link for {toolchain.triple}", output.parent)
+            command = (*toolchain.command, *arguments, "-o", str(output))
+            self._run(command, f"link for {toolchain.triple}", output.parent)
             return output.read_bytes()
 
     @staticmethod
@@ -154,17 +155,12 @@ class Builder:
             return
         message = result.stderr.strip() or result.stdout.strip()
         if "No space left" in message or "NoSpaceLeft" in message:
-            raise DiskFullError("no space left while compiling", thing=str(folder), hint="free some space and try again")
+            raise DiskFullError("no space left while compiling", thing=str(folder), hint="free some space")
         raise CompileError(
             f"{Path(command[0]).name} failed with exit status {result.returncode}",
             thing=label,
             details=tuple(message.splitlines()[:20]),
         )
-
-
-def _for_language(command: tuple[str, ...], language: str) -> tuple[str, ...]:
-    """The C++ driver's command for another language: told by ``-x``, so that one entry serves both."""
-    return (*command, "-x", language)
 
 
 @cache

@@ -57,13 +57,9 @@ def describe_plan(
         ),
         inputs=tuple(_tensor(tensor) for tensor in plan.inputs),
         outputs=tuple(_tensor(tensor) for tensor in plan.outputs),
-        memory=MemoryInfo(
-            weights_bytes, ArenaInfo(reference.symbols, arena.planned_bytes, arena.lower_bound_bytes)
-        ),
+        memory=MemoryInfo(weights_bytes, ArenaInfo(reference.symbols, arena.planned_bytes, arena.lower_bound_bytes)),
         slots=tuple(
-            SlotInfo(
-                slot.kind, slot.first_step, slot.last_step, _text(slot.bytes), tuple(v.name for v in slot.values)
-            )
+            SlotInfo(slot.kind, slot.first_step, slot.last_step, _text(slot.bytes), tuple(v.name for v in slot.values))
             for slot in plan.slots
         ),
         steps=tuple(_step(step) for step in plan.steps),

@@ -155,7 +155,8 @@ class _Emitter:
             f"  out->slot_bytes[{i}] = cuvil_size({self._value(slot.bytes)});" for i, slot in enumerate(plan.slots)
         ]
         items = [
-            f"  out->work_items[{i}] = cuvil_items({self._value(step.work_items)});" for i, step in enumerate(plan.steps)
+            f"  out->work_items[{i}] = cuvil_items({self._value(step.work_items)});"
+            for i, step in enumerate(plan.steps)
         ]
         largest = "INT64_C(0)"
         for extent in scratch:
@@ -172,9 +173,7 @@ class _Emitter:
         text = f"{check.message}: {check.left} is \1, {check.right} is \2"
         if check.relation == ">=":
             text = f"{check.message}: {check.left} is \1, at least {check.right} = \2 is needed"
-        return (
-            f"  if (!({left} {check.relation} {right})) return cuvil_refuse(out, {_string(text)}, {left}, {right});"
-        )
+        return f"  if (!({left} {check.relation} {right})) return cuvil_refuse(out, {_string(text)}, {left}, {right});"
 
     def _tensors(self, label: str, tensors: list[PlanTensor], slots: list[int]) -> str:
         lines = []

@@ -34,7 +34,7 @@ class ObjectCache:
             DiskFullError: no space for the object.
             CompileError: the folder cannot be written; and whatever ``make`` raises.
         """
-        path = self.folder / key[:2] / key
+        path = self.folder / key[:2] / f"{key}.o"
         try:
             os.utime(path)
             if path.stat().st_size > 0:
@@ -43,7 +43,7 @@ class ObjectCache:
             pass  # not there yet
         with self._disk_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-", suffix=".o")
             os.close(handle)
         try:
             make(Path(temporary))
@@ -64,7 +64,7 @@ class ObjectCache:
     def trim(self) -> int:
         """Remove the least recently used entries until the cache fits; returns how many."""
         entries = []
-        for path in self.folder.glob("*/*"):
+        for path in self.folder.glob("*/*.o"):
             with contextlib.suppress(OSError):
                 status = path.stat()
                 entries.append((status.st_mtime_ns, status.st_size, path))

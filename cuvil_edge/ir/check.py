@@ -1,4 +1,4 @@
-"""Constraints between symbolic extents: decided while compiling where possible, otherwise checked when symbols change."""
+"""Constraints between symbolic extents: decided while compiling where possible, else checked when symbols change."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Checks:
 def broadcast_extent(left: Extent, right: Extent, checks: Checks, message: str) -> Extent:
     """The common extent of two axes under multidirectional broadcasting.
 
-    A symbolic extent is taken to be equal to its counterpart unless that is the constant 1; the equality becomes a check.
+    A symbolic extent is taken to equal its counterpart unless that is the constant 1; the equality becomes a check.
     """
     if left == right or right == 1:
         return left

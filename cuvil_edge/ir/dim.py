@@ -1,7 +1,7 @@
 """Extents of tensors: plain ints, or integer expressions over named symbols.
 
-An expression is a polynomial with integer coefficients over atoms; an atom is a symbol, a floor division, a maximum or a
-minimum. Polynomials are kept in one canonical form, so two expressions that expand to the same polynomial are equal.
+An expression is a polynomial with integer coefficients over atoms; an atom is a symbol, a floor division, a maximum
+or a minimum. Polynomials are kept in one canonical form, so two expressions that expand to the same polynomial are equal.
 A result without atoms is always returned as a plain int: static shapes are the special case that costs nothing.
 """
 
@@ -52,7 +52,7 @@ def _parenthesise(extent: Extent) -> str:
 
 
 class Dim:
-    """An extent that depends on at least one symbol. Immutable, hashable; supports ``+ - * // %`` with ints and Dims."""
+    """An extent that depends on at least one symbol. Immutable, hashable; has ``+ - * // %`` with ints and Dims."""
 
     __slots__ = ("_hash", "terms")
 

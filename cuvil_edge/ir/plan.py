@@ -1,7 +1,7 @@
 """The plan of a program: its steps in order, the slots they read and write, and how slots share the arena.
 
-A slot is live from the first to the last step that touches it. Slots whose lifetimes do not overlap may share bytes. The
-runtime plans again whenever symbols change, with the same algorithm: both must give the same offsets.
+A slot is live from the first to the last step that touches it. Slots whose lifetimes do not overlap may share bytes.
+The runtime plans again whenever symbols change, with the same algorithm: both must give the same offsets.
 """
 
 from __future__ import annotations

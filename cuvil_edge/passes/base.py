@@ -26,7 +26,8 @@ class PassLog:
 
     def refused(self, node: Node, reason: str) -> None:
         """Note why a rewrite that could be expected at ``node`` did not happen."""
-        self.refusals.append(f"{node.name} ({node.op.name}): {reason}")
+        if (line := f"{node.name} ({node.op.name}): {reason}") not in self.refusals:
+            self.refusals.append(line)
 
 
 class Pass(ABC):

@@ -80,9 +80,7 @@ def _move_through_operation(node: Node, builder: GraphBuilder, log: PassLog) -> 
         log.refused(node, "has no form for transposed operands")
         return None
     inputs = [
-        value
-        if value is None or index in node.op.compile_time_inputs
-        else _untransposed(value, forward, builder)
+        value if value is None or index in node.op.compile_time_inputs else _untransposed(value, forward, builder)
         for index, value in enumerate(node.inputs)
     ]
     results = builder.add(op, inputs)

@@ -48,7 +48,7 @@ def make_plan(checks: list[Check]) -> Plan:
         tuple(EXTENTS), ceildiv(HD, 16), HD * 64, (tensor,), (tensor,), Cost(0, 0, 0), 0,
     )  # fmt: skip
     slots = [Slot("input", HD * WD * 4, 0, 0), Slot("output", HD * WD * 4, 0, 0), Slot("arena", EXTENTS[0] * 4, 0, 0)]
-    return Plan("mo\"del", [H, W], [tensor], [PlanTensor("y", tensor.type)], [0], [1], slots, [step], checks)
+    return Plan('mo"del', [H, W], [tensor], [PlanTensor("y", tensor.type)], [0], [1], slots, [step], checks)
 
 
 def build(plan: Plan, folder: Path) -> ctypes.CDLL:
@@ -86,7 +86,7 @@ def test_resolve_agrees_with_the_compilers_arithmetic(tmp_path: Path) -> None:
         values = {H.name: height, W.name: width}
         assert status == 0
         assert extents[:2] == [height, width]
-        assert set(evaluate(extent, values) for extent in EXTENTS) <= set(extents)
+        assert {evaluate(extent, values) for extent in EXTENTS} <= set(extents)
         assert slots == [height * width * 4, height * width * 4, height * width * 12]
         assert (items, scratch) == (-(-height // 16), height * 64)
 

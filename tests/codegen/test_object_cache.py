@@ -38,7 +38,7 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
 def test_an_empty_entry_is_made_again(tmp_path: Path) -> None:
     cache = ObjectCache(tmp_path, 1 << 20)
     (tmp_path / "ab").mkdir()
-    (tmp_path / "ab" / "abcd").touch()
+    (tmp_path / "ab" / "abcd.o").touch()
     assert cache.get_or_make("abcd", lambda path: path.write_bytes(b"x") and None).read_bytes() == b"x"
 
 
@@ -56,4 +56,4 @@ def test_trim_removes_the_oldest_first(tmp_path: Path) -> None:
         path = cache.get_or_make(key, lambda out: out.write_bytes(b"x" * 100) and None)
         os.utime(path, (age, age))
     assert cache.trim() == 1
-    assert sorted(path.name for path in tmp_path.glob("*/*")) == ["bbbb", "cccc"]
+    assert sorted(path.stem for path in tmp_path.glob("*/*")) == ["bbbb", "cccc"]

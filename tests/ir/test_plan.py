@@ -1,4 +1,4 @@
-"""Risks: two live slots share bytes; the plan needs more than it should; views or in-place results clobber live data."""
+"""Risks: two live slots share bytes; the plan needs more than it should."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def random_slots(seed: int) -> list[Slot]:
     slots = []
     for _ in range(count):
         first = source.randint(0, 40)
-        slots.append(Slot("arena", source.choice([0, 1, 63, 64, 100, 4096, 99999]), first, first + source.randint(0, 9)))
+        size = source.choice([0, 1, 63, 64, 100, 4096, 99999])
+        slots.append(Slot("arena", size, first, first + source.randint(0, 9)))
     return slots
 
 

@@ -42,8 +42,8 @@ class FuseElementwiseChains(Pass):
     def _refuse(value: Value | None, node: Node, users: dict[Value, list[Node]], graph: Graph) -> str | None:
         """Why the producer of ``value`` cannot move into ``node``; an empty reason if nobody would expect it to."""
         producer = value.producer if value is not None else None
-        if producer is None or not isinstance(producer.op, Elementwise):
-            return ""
+        if producer is None or not isinstance(producer.op, Elementwise) or value not in users:
+            return ""  # a value that this sweep made is looked at in the next one
         if value.type.shape != node.output.type.shape:
             return f"{producer.name} has fewer elements: fusing would compute them again and again"
         if sole_user(value, users, graph) is not node:

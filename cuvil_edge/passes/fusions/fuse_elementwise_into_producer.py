@@ -30,23 +30,23 @@ class FuseElementwiseIntoProducer(Pass):
         def rewrite(node: Node, builder: GraphBuilder) -> list[Value] | None:
             if not isinstance(node.op, Elementwise):
                 return None
-            # the operand that is made last: everything else exists by then
+            reasons = []
             for value in reversed(dict.fromkeys(node.inputs)):
                 producer = value.producer if value is not None else None
-                if producer is None or producer.op.name not in _BIAS_INPUTS:
-                    continue
+                if producer is None or producer.op.name not in _BIAS_INPUTS or value not in users:
+                    continue  # a value that this sweep made is looked at in the next one
                 reason = self._refuse(value, producer, node, users, graph)
                 if reason is None:
                     return self._fuse(producer, node, builder, log)
+                reasons.append(reason)
+            for reason in reasons:
                 log.refused(node, reason)
             return None
 
         return rewrite_nodes(graph, rewrite)
 
     @staticmethod
-    def _refuse(
-        value: Value, producer: Node, node: Node, users: dict[Value, list[Node]], graph: Graph
-    ) -> str | None:
+    def _refuse(value: Value, producer: Node, node: Node, users: dict[Value, list[Node]], graph: Graph) -> str | None:
         tree = node.op.expression([operand.type.dtype for operand in node.inputs])
         if value.type != node.output.type:
             return f"its result is not of the type of {producer.name}'s"
