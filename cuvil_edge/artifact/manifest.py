@@ -97,7 +97,7 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON values."""
-        plain = dataclasses.asdict(self)
+        plain: dict[str, Any] = _as_json(dataclasses.asdict(self))
         order = (
             "format",
             "model",
@@ -152,6 +152,12 @@ class Manifest:
         )
         _check_whole(top, manifest)
         return manifest
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _as_json(item) for key, item in value.items()}
+    return [_as_json(item) for item in value] if isinstance(value, tuple) else value
 
 
 def check_format(top: Fields) -> None:
