@@ -50,9 +50,11 @@ enum {
 };
 
 /* One cache line each: threads of the program that wait actively count beside the one that is measured. */
-static struct {
-  _Alignas(64) uint64_t executed;
-} cpus[kMaxCpus];
+struct counter {
+  uint64_t executed;
+  uint64_t padding[7];
+};
+static struct counter cpus[kMaxCpus];
 static FILE* output;
 static uint64_t mark;
 static uint64_t executed_at_mark;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact, cpu_values, each_cpu
 
@@ -13,7 +14,7 @@ _VCGENCMD = re.compile(r"frequency\(\d+\)=(\d+)")
 class Clocks(Fact):
     """``{"cpu0": 2400000000, ...}`` in hertz; ``arm`` instead where only the firmware tells."""
 
-    commands = {
+    commands: ClassVar = {
         "khz": each_cpu("cpufreq/scaling_cur_freq"),
         "vcgencmd": ("vcgencmd", "measure_clock", "arm"),
     }

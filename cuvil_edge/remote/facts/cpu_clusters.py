@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from cuvil_edge.remote.facts._base import Fact, cpu_values, each_cpu, key_values
 
@@ -34,7 +34,7 @@ class CpuClusters(Fact):
     ``max_hz`` and ``cpu`` are left out where they are not known.
     """
 
-    commands = {
+    commands: ClassVar = {
         "machine": ("uname", "-m"),
         "cpuinfo": ("cat", "/proc/cpuinfo"),
         "max_khz": each_cpu("cpufreq/cpuinfo_max_freq"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact
 
@@ -10,7 +11,7 @@ from cuvil_edge.remote.facts._base import Fact
 class Emulated(Fact):
     """True under qemu-user (a virtual board), which answers for the program that it should start."""
 
-    commands = {"shell": ("sh", "-c", "QEMU_VERSION=1 /bin/sh -c 'echo native'")}
+    commands: ClassVar = {"shell": ("sh", "-c", "QEMU_VERSION=1 /bin/sh -c 'echo native'")}
 
     def parse(self, outputs: Mapping[str, str]) -> bool | None:
         """None if the command said nothing."""

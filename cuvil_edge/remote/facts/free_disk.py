@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact
 
@@ -13,7 +14,7 @@ _DF = 'd=$CUVIL_ROOT; while [ ! -d "$d" ]; do case $d in */*) d=${d%/*};; *) d=.
 class FreeDisk(Fact):
     """``{"available_bytes": ..., "total_bytes": ...}`` of the file system under the root, for this user."""
 
-    commands = {"df": ("sh", "-c", _DF)}
+    commands: ClassVar = {"df": ("sh", "-c", _DF)}
 
     def parse(self, outputs: Mapping[str, str]) -> dict[str, int] | None:
         """The sizes, None without ``df`` (or where it cannot see the file system)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact, cpu_values, each_cpu
 
@@ -10,7 +11,7 @@ from cuvil_edge.remote.facts._base import Fact, cpu_values, each_cpu
 class Governor(Fact):
     """``{"cpu0": "ondemand", ...}``."""
 
-    commands = {"governors": each_cpu("cpufreq/scaling_governor")}
+    commands: ClassVar = {"governors": each_cpu("cpufreq/scaling_governor")}
 
     def parse(self, outputs: Mapping[str, str]) -> dict[str, str] | None:
         """By CPU, None where the clocks are not scaled (or /sys is missing)."""

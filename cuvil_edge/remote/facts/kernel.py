@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact
 
@@ -10,7 +11,7 @@ from cuvil_edge.remote.facts._base import Fact
 class Kernel(Fact):
     """``"Linux 6.6.20+rpt-rpi-2712"``."""
 
-    commands = {"uname": ("uname", "-sr")}
+    commands: ClassVar = {"uname": ("uname", "-sr")}
 
     def parse(self, outputs: Mapping[str, str]) -> str | None:
         """The text, None if nothing was printed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact
 
@@ -14,7 +15,7 @@ _MUSL = re.compile(r"musl libc.*?Version (\d+\.\d+(?:\.\d+)?)", re.DOTALL)
 class Libc(Fact):
     """``"glibc 2.36"`` or ``"musl 1.2.4"``."""
 
-    commands = {
+    commands: ClassVar = {
         "getconf": ("getconf", "GNU_LIBC_VERSION"),
         "ldd": ("sh", "-c", "ldd --version 2>&1"),
     }

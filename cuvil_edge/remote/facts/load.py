@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact
 
@@ -13,7 +14,7 @@ _THREE = re.compile(r"(\d+\.\d+),? +(\d+\.\d+),? +(\d+\.\d+)")
 class Load(Fact):
     """``{"one_minute": 0.08, "five_minutes": 0.03, "fifteen_minutes": 0.01}``: programs that want a CPU."""
 
-    commands = {"loadavg": ("cat", "/proc/loadavg"), "uptime": ("uptime",)}
+    commands: ClassVar = {"loadavg": ("cat", "/proc/loadavg"), "uptime": ("uptime",)}
 
     def parse(self, outputs: Mapping[str, str]) -> dict[str, float] | None:
         """The three averages, None where nothing tells."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact, key_values
 
@@ -10,7 +11,7 @@ from cuvil_edge.remote.facts._base import Fact, key_values
 class Memory(Fact):
     """``{"total_bytes": ..., "available_bytes": ...}``; available is what programs can still have without swapping."""
 
-    commands = {"meminfo": ("cat", "/proc/meminfo"), "free": ("free", "-k")}
+    commands: ClassVar = {"meminfo": ("cat", "/proc/meminfo"), "free": ("free", "-k")}
 
     def parse(self, outputs: Mapping[str, str]) -> dict[str, int] | None:
         """The sizes, None without /proc and without a ``free`` that does without it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact, key_values
 
@@ -11,7 +12,7 @@ from cuvil_edge.remote.facts._base import Fact, key_values
 class OsRelease(Fact):
     """``"Debian GNU/Linux 12 (bookworm)"``."""
 
-    commands = {"os_release": ("sh", "-c", "cat /etc/os-release || cat /usr/lib/os-release")}
+    commands: ClassVar = {"os_release": ("sh", "-c", "cat /etc/os-release || cat /usr/lib/os-release")}
 
     def parse(self, outputs: Mapping[str, str]) -> str | None:
         """PRETTY_NAME, else NAME; None without the file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact
 
@@ -13,7 +14,7 @@ _MODE = re.compile(r"NV Power Mode:\s*(\S.*?)\s*$", re.MULTILINE)
 class PowerMode(Fact):
     """``"MAXN"``."""
 
-    commands = {"nvpmodel": ("nvpmodel", "-q")}
+    commands: ClassVar = {"nvpmodel": ("nvpmodel", "-q")}
 
     def parse(self, outputs: Mapping[str, str]) -> str | None:
         """The mode's name, None on everything that is not a Jetson."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact
 
@@ -19,7 +20,7 @@ _PLAUSIBLE_MILLIDEGREES = range(-40_000, 200_000)
 class Temperature(Fact):
     """``{"cpu-thermal": 48312, ...}`` in thousandths of a degree Celsius, by the zone's type."""
 
-    commands = {
+    commands: ClassVar = {
         "zones": ("sh", "-c", _ZONES),
         "vcgencmd": ("vcgencmd", "measure_temp"),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact
 
@@ -25,7 +26,7 @@ class Throttling(Fact):
     Words: undervoltage, frequency_capped, throttled, soft_temperature_limit, overcurrent.
     """
 
-    commands = {
+    commands: ClassVar = {
         "vcgencmd": ("vcgencmd", "get_throttled"),
         "firmware": ("cat", "/sys/devices/platform/soc/soc:firmware/get_throttled"),
         "alarms": ("sh", "-c", _ALARMS),

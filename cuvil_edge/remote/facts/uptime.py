@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import ClassVar
 
 from cuvil_edge.remote.facts._base import Fact
 
@@ -13,7 +14,7 @@ _UP = re.compile(r"up +(?:(\d+) days?, +)?(?:(\d+):(\d\d)|(\d+) min)")
 class Uptime(Fact):
     """``{"up_seconds": 86400}``."""
 
-    commands = {"proc": ("cat", "/proc/uptime"), "uptime": ("uptime",)}
+    commands: ClassVar = {"proc": ("cat", "/proc/uptime"), "uptime": ("uptime",)}
 
     def parse(self, outputs: Mapping[str, str]) -> dict[str, int] | None:
         """Whole seconds (whole minutes without /proc), None where nothing tells."""

@@ -44,6 +44,18 @@ def find_qemu() -> Path:
     return Path(found)
 
 
+def exit_program() -> bytes:
+    """The smallest program for ARM64 Linux: ``exit(0)``."""
+    address = 0x400000
+    code = struct.pack("<III", 0xD2800000, 0xD2800BA8, 0xD4000001)  # mov x0, 0; mov x8, 93 (exit); svc 0
+    size = 64 + 56 + len(code)
+    ident = b"\x7fELF\x02\x01\x01" + bytes(9)
+    header = ident + struct.pack(
+        "<HHIQQQIHHHHHH", 2, _ELF_MACHINE_AARCH64, 1, address + 120, 64, 0, 0, 64, 56, 1, 0, 0, 0
+    )
+    return header + struct.pack("<IIQQQQQQ", 1, 5, 0, address, address, size, size, 0x1000) + code
+
+
 def is_aarch64_program(path: Path) -> bool:
     """Whether ``path`` is an ELF program for 64-bit ARM."""
     try:
@@ -94,16 +106,20 @@ class EmulatorTransport(LocalTransport):
         return dataclasses.replace(self, plugin_arguments=arguments)
 
     def plugin_fault(self, plugin: Path) -> str | None:
-        """Why this qemu cannot load ``plugin``, None when it can."""
+        """Why this qemu cannot load ``plugin``, None when it can (a static qemu cannot load any)."""
         with tempfile.TemporaryDirectory() as folder:
-            command = [str(self.qemu), "-plugin", f"file={plugin},output={folder}/counts", "-version"]
+            program = Path(folder) / "nothing"
+            program.write_bytes(exit_program())
+            program.chmod(0o755)
+            command = [str(self.qemu), "-plugin", f"file={plugin},output={folder}/counts", str(program)]
             try:
                 done = subprocess.run(
                     command, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False, text=True
                 )
             except (OSError, subprocess.TimeoutExpired) as error:
                 return str(error)
-        return None if done.returncode == 0 else (done.stderr or done.stdout).strip().splitlines()[0][:300]
+        words = (done.stderr or done.stdout).strip().splitlines() or [f"exit status {done.returncode}"]
+        return None if done.returncode == 0 else words[0][:300]
 
     def start_counting(self, argv: Sequence[str], directory: str, plugin: Path, output: Path) -> RemoteProcess:
         """``start`` with ``plugin`` loaded."""

@@ -60,7 +60,7 @@ class LocalTransport(Transport):
 
     def start(self, argv: Sequence[str], *, directory: str | None = None) -> RemoteProcess:
         """As ``Transport.start``. A program that cannot be started is a process that ended with 126 or 127."""
-        stderr = tempfile.TemporaryFile()
+        stderr = tempfile.TemporaryFile()  # noqa: SIM115 (the process owns it)
         try:
             return _LocalProcess(argv, self.label, self._popen(argv, directory, stderr), stderr)
         except OSError as error:
