@@ -61,7 +61,7 @@ def percentile(values: Sequence[float] | Floats, percent: float) -> float:
     return float(np.percentile(np.asarray(values, dtype=np.float64), percent))
 
 
-def summarize(values: Sequence[float]) -> Statistics | None:
+def summarize(values: Sequence[float], *, resamples: int = RESAMPLES) -> Statistics | None:
     """The summary of ``values`` in the order they were measured, or None of an empty series."""
     if not len(values):
         return None
@@ -79,7 +79,7 @@ def summarize(values: Sequence[float]) -> Statistics | None:
         max=float(array.max()),
         std=float(array.std()),
         spread=spread(array),
-        median_interval=median_interval(array),
+        median_interval=median_interval(array, resamples=resamples),
         low_outliers=low,
         high_outliers=high,
     )

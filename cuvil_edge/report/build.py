@@ -22,6 +22,9 @@ from cuvil_edge.report.model import (
 )
 from cuvil_edge.report.warnings import find_warnings, verdict_of
 
+_LAYER_RESAMPLES = 400
+"""Fewer than for the whole run, because a plan has hundreds of layers and their intervals are read less closely."""
+
 
 def build_report(profile: Profile, warnings: Sequence[TrustWarning] = ()) -> Report:
     """The report of a profile; pure, so that equal profiles give equal reports.
@@ -114,7 +117,7 @@ def _layers(profile: Profile) -> tuple[LayerRow, ...]:
 def _layer(
     profile: Profile, index: int, step: ProfileStep, share: float | None, cumulative_share: float | None
 ) -> LayerRow:
-    time = summarize([row[index] for row in profile.step_duration_ns])
+    time = summarize([row[index] for row in profile.step_duration_ns], resamples=_LAYER_RESAMPLES)
     median_ns = time.median if time else None
     moved_bytes = step.bytes_read + step.bytes_written
     flops_per_second = _ratio(step.flops * 1e9, median_ns) if step.flops else None
