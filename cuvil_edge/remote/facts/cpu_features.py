@@ -9,61 +9,15 @@ from typing import ClassVar
 from cuvil_edge.remote.facts._base import Fact, key_values
 
 # Linux, arch/arm64/include/uapi/asm/hwcap.h: the bits from 0 on, in words 1 and 2.
-_HWCAP = [
-    "fp",
-    "asimd",
-    "evtstrm",
-    "aes",
-    "pmull",
-    "sha1",
-    "sha2",
-    "crc32",
-    "atomics",
-    "fphp",
-    "asimdhp",
-    "cpuid",
-    "asimdrdm",
-    "jscvt",
-    "fcma",
-    "lrcpc",
-    "dcpop",
-    "sha3",
-    "sm3",
-    "sm4",
-    "asimddp",
-    "sha512",
-    "sve",
-    "asimdfhm",
-    "dit",
-    "uscat",
-    "ilrcpc",
-    "flagm",
-    "ssbs",
-    "sb",
-    "paca",
-    "pacg",
-]
-_HWCAP2 = [
-    "dcpodp",
-    "sve2",
-    "sveaes",
-    "svepmull",
-    "svebitperm",
-    "svesha3",
-    "svesm4",
-    "flagm2",
-    "frint",
-    "svei8mm",
-    "svef32mm",
-    "svef64mm",
-    "svebf16",
-    "i8mm",
-    "bf16",
-    "dgh",
-    "rng",
-    "bti",
-    "mte",
-]
+_HWCAP = (
+    *("fp", "asimd", "evtstrm", "aes", "pmull", "sha1", "sha2", "crc32", "atomics", "fphp", "asimdhp", "cpuid"),
+    *("asimdrdm", "jscvt", "fcma", "lrcpc", "dcpop", "sha3", "sm3", "sm4", "asimddp", "sha512", "sve", "asimdfhm"),
+    *("dit", "uscat", "ilrcpc", "flagm", "ssbs", "sb", "paca", "pacg"),
+)
+_HWCAP2 = (
+    *("dcpodp", "sve2", "sveaes", "svepmull", "svebitperm", "svesha3", "svesm4", "flagm2", "frint", "svei8mm"),
+    *("svef32mm", "svef64mm", "svebf16", "i8mm", "bf16", "dgh", "rng", "bti", "mte"),
+)
 _AUXV = re.compile(r"^AT_(HWCAP2?):\s*(?:0x)?([0-9a-f]+)\s*$", re.MULTILINE)
 
 
