@@ -59,6 +59,25 @@ CUVIL_INLINE void transpose_elements(const T* in, ptrdiff_t in_b, T* out, ptrdif
   }
 }
 
+// A square of one cache line of elements each way. Every line is read, and written, in one go: where many rows fall
+// into one set of the cache (extents that are powers of two), none would stay until it is used again.
+template <class T>
+CUVIL_INLINE void transpose_square(const T* in, ptrdiff_t in_b, T* out, ptrdiff_t out_a) {
+  using Row = typename Tile<T>::Row;
+  constexpr int kSide = Tile<T>::kSide, kRows = kLineBytes / kVectorBytes, kLine = kSide * kRows;
+  Row lines[kLine][kRows];
+  for (int b = 0; b < kLine; ++b) __builtin_memcpy(lines[b], in + b * in_b, kLineBytes);
+  for (int q = 0; q < kRows; ++q) {
+    for (int s = 0; s < kRows; ++s) {
+      Row rows[kSide];
+      for (int i = 0; i < kSide; ++i) rows[i] = lines[s * kSide + i][q];
+      for (int distance = 1; distance < kSide; distance *= 2) Tile<T>::interleave(rows);
+      T* destination = out + q * kSide * out_a + s * kSide;
+      for (int i = 0; i < kSide; ++i) __builtin_memcpy(destination + i * out_a, &rows[i], sizeof(Row));
+    }
+  }
+}
+
 // At most one cache line of elements each way.
 template <class T>
 CUVIL_INLINE void transpose_lines(const T* in, ptrdiff_t in_b, T* out, ptrdiff_t out_a, int64_t a_count,
@@ -82,7 +101,13 @@ void transpose_plane(const T* in, ptrdiff_t in_b, T* out, ptrdiff_t out_a, int64
     const int64_t a_here = a_count - a < kLine ? a_count - a : kLine;
     for (int64_t b = 0; b < b_count; b += kLine) {
       const int64_t b_here = b_count - b < kLine ? b_count - b : kLine;
-      transpose_lines(in + a + b * in_b, in_b, out + a * out_a + b, out_a, a_here, b_here);
+      const T* source = in + a + b * in_b;
+      T* destination = out + a * out_a + b;
+      if (a_here == kLine && b_here == kLine) {
+        transpose_square(source, in_b, destination, out_a);
+      } else {
+        transpose_lines(source, in_b, destination, out_a, a_here, b_here);
+      }
     }
   }
 }

@@ -200,35 +200,40 @@ cuvil_status run_rows(void* const* operands, const int64_t* extents, void*, uint
 
 // --- columns ---
 
-inline constexpr int kColumnVectors = 4;
-
-// A block of at most kColumnVectors vectors of columns; `first` full vectors, then one of `rest` lanes if rest > 0.
-template <class Op, int kVectors, int kReduced>
+// kVectors vectors of columns (the last one of `rest` lanes, if rest > 0). Few columns take several rows at a time, so
+// that there are always kChains independent accumulators.
+template <class Op, int kVectors, bool kFull, int kReduced>
 CUVIL_INLINE void reduce_vectors(const float* x, float* y, int rest, Position<kReduced, 1> position, int64_t outer,
                                  int64_t count) {
   using V = simd::F32;
-  const auto at = [&](int v) __attribute__((always_inline)) {
-    const float* p = x + position.offset[0] + v * V::kLanes;
-    return v == kVectors - 1 && rest > 0 ? V::load_partial(p, rest) : V::load(p);
-  };
+  constexpr int kRows = kChains / kVectors;
   V total[kVectors];
   for (V& t : total) t = Op::template neutral<V>();
+  const auto add_next_row = [&](V * accumulators) __attribute__((always_inline)) {
+    const float* p = x + position.offset[0];
+    for (int v = 0; v < kVectors; ++v) {
+      const V element = kFull ? V::load(p + v * V::kLanes) : V::load_partial(p, rest);
+      accumulators[v] = Op::combine(accumulators[v], element);
+    }
+    position.advance();
+  };
   position.seek(0);
   for (int64_t r = 0; r < outer;) {
-    V partial[kVectors];
+    V partial[kChains];
     for (V& p : partial) p = Op::template neutral<V>();
-    const int64_t stop = r + kShortSum * 2 < outer ? r + kShortSum * 2 : outer;
-    for (; r < stop; ++r, position.advance()) {
-      for (int v = 0; v < kVectors; ++v) partial[v] = Op::combine(partial[v], at(v));
+    const int64_t stop = outer - r < kShortSum * kRows ? outer : r + kShortSum * kRows;
+    for (; r + kRows <= stop; r += kRows) {
+      for (int i = 0; i < kRows; ++i) add_next_row(partial + i * kVectors);
     }
-    for (int v = 0; v < kVectors; ++v) total[v] = Op::combine(total[v], partial[v]);
+    for (; r < stop; ++r) add_next_row(partial);
+    for (int i = 0; i < kChains; ++i) total[i % kVectors] = Op::combine(total[i % kVectors], partial[i]);
   }
   for (int v = 0; v < kVectors; ++v) {
     const V result = Op::finish(total[v], count);
-    if (v == kVectors - 1 && rest > 0) {
-      result.store_partial(y + v * V::kLanes, rest);
-    } else {
+    if constexpr (kFull) {
       result.store(y + v * V::kLanes);
+    } else {
+      result.store_partial(y, rest);
     }
   }
 }
@@ -236,13 +241,18 @@ CUVIL_INLINE void reduce_vectors(const float* x, float* y, int rest, Position<kR
 template <class Op, int kReduced>
 CUVIL_INLINE void reduce_columns(const float* x, float* y, int64_t columns, const Position<kReduced, 1>& position,
                                  int64_t outer, int64_t count) {
-  constexpr int64_t kLanes = simd::kLanes, kBlock = kColumnVectors * kLanes;
+  constexpr int64_t kLanes = simd::kLanes;
   int64_t c = 0;
-  for (; c + kBlock <= columns; c += kBlock) {
-    reduce_vectors<Op, kColumnVectors>(x + c, y + c, 0, position, outer, count);
+  for (; c + 4 * kLanes <= columns; c += 4 * kLanes) {
+    reduce_vectors<Op, 4, true>(x + c, y + c, 0, position, outer, count);
   }
-  for (; c + kLanes <= columns; c += kLanes) reduce_vectors<Op, 1>(x + c, y + c, 0, position, outer, count);
-  if (c < columns) reduce_vectors<Op, 1>(x + c, y + c, static_cast<int>(columns - c), position, outer, count);
+  for (; c + 2 * kLanes <= columns; c += 2 * kLanes) {
+    reduce_vectors<Op, 2, true>(x + c, y + c, 0, position, outer, count);
+  }
+  for (; c + kLanes <= columns; c += kLanes) reduce_vectors<Op, 1, true>(x + c, y + c, 0, position, outer, count);
+  if (const int rest = static_cast<int>(columns - c); rest > 0) {
+    reduce_vectors<Op, 1, false>(x + c, y + c, rest, position, outer, count);
+  }
 }
 
 template <class Op, class T, int kReduced>

@@ -76,24 +76,33 @@ CUVIL_INLINE void row(const float* x, float* y, int64_t n) {
   }
 }
 
-// One vector of columns; `step` elements lie between neighbours on the axis.
-template <bool kLog, bool kFull>
-CUVIL_INLINE void vector_columns(const float* x, float* y, int64_t n, ptrdiff_t step, int count) {
-  const auto read = [&](const float* p) { return kFull ? F32::load(p) : F32::load_partial(p, count); };
-  const auto write = [&](float* p, F32 v) { return kFull ? v.store(p) : v.store_partial(p, count); };
-  F32 top = F32::splat(-__builtin_inff()), sum = F32::zero();
-  for (int64_t i = 0; i < n; ++i) top = max_or_second(read(x + i * step), top);
+inline constexpr int kColumnVectors = 8;  // neighbouring columns done together, so that rows are read in long pieces
+
+// kVectors vectors of columns, or with kVectors = 0 the first `lanes` of one; `step` elements lie between rows.
+template <bool kLog, int kVectors>
+CUVIL_INLINE void vector_columns(const float* x, float* y, int64_t n, ptrdiff_t step, int lanes) {
+  constexpr bool kFull = kVectors > 0;
+  constexpr int kCount = kFull ? kVectors : 1;
+  const auto read = [&](const float* p) { return kFull ? F32::load(p) : F32::load_partial(p, lanes); };
+  const auto write = [&](float* p, F32 v) { return kFull ? v.store(p) : v.store_partial(p, lanes); };
+  F32 top[kCount], sum[kCount];
+  for (int v = 0; v < kCount; ++v) top[v] = F32::splat(-__builtin_inff()), sum[v] = F32::zero();
   for (int64_t i = 0; i < n; ++i) {
-    const F32 e = math::exp(read(x + i * step) - top);
-    sum = sum + e;
-    if constexpr (!kLog) write(y + i * step, e);
+    for (int v = 0; v < kCount; ++v) top[v] = max_or_second(read(x + i * step + v * kLanes), top[v]);
   }
-  if constexpr (kLog) {
-    const F32 log_sum = math::log(sum);
-    for (int64_t i = 0; i < n; ++i) write(y + i * step, read(x + i * step) - top - log_sum);
-  } else {
-    const F32 scale = F32::splat(1.0f) / sum;
-    for (int64_t i = 0; i < n; ++i) write(y + i * step, read(y + i * step) * scale);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int v = 0; v < kCount; ++v) {
+      const F32 e = math::exp(read(x + i * step + v * kLanes) - top[v]);
+      sum[v] = sum[v] + e;
+      if constexpr (!kLog) write(y + i * step + v * kLanes, e);
+    }
+  }
+  for (int v = 0; v < kCount; ++v) sum[v] = kLog ? top[v] + math::log(sum[v]) : F32::splat(1.0f) / sum[v];
+  for (int64_t i = 0; i < n; ++i) {
+    for (int v = 0; v < kCount; ++v) {
+      const int64_t at = i * step + v * kLanes;
+      write(y + at, kLog ? read(x + at) - sum[v] : read(y + at) * sum[v]);
+    }
   }
 }
 
@@ -119,8 +128,11 @@ CUVIL_INLINE void columns(const T* x, T* y, int64_t n, ptrdiff_t step, int64_t c
     row<kLog>(x, y, n);
   } else {
     int64_t c = 0;
-    for (; c + kLanes <= count; c += kLanes) vector_columns<kLog, true>(x + c, y + c, n, step, kLanes);
-    if (c < count) vector_columns<kLog, false>(x + c, y + c, n, step, static_cast<int>(count - c));
+    for (; c + kColumnVectors * kLanes <= count; c += kColumnVectors * kLanes) {
+      vector_columns<kLog, kColumnVectors>(x + c, y + c, n, step, 0);
+    }
+    for (; c + kLanes <= count; c += kLanes) vector_columns<kLog, 1>(x + c, y + c, n, step, 0);
+    if (c < count) vector_columns<kLog, 0>(x + c, y + c, n, step, static_cast<int>(count - c));
   }
 }
 

@@ -11,7 +11,7 @@ from cuvil_edge.target.target import Target
 
 _ITEM_ELEMENTS = 4096
 """An exponential for each element: as long as several times as many plain loads."""
-_COLUMN_STEP = 64
+_COLUMN_VECTORS = 8
 
 _SOURCE = """#include "kernels/softmax/softmax.h"
 extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {{
@@ -42,7 +42,8 @@ class SoftmaxLoops(KernelTemplate):
         shape, dtype = x.type.shape, x.type.dtype
         outer, n, columns = product(shape[:axis]), shape[axis], product(shape[axis + 1 :])
         rows = columns == 1
-        step = maximum(_COLUMN_STEP, floordiv(_ITEM_ELEMENTS, maximum(n, 1) * _COLUMN_STEP) * _COLUMN_STEP)
+        block = _COLUMN_VECTORS * target.instruction_set.f32_lanes
+        step = maximum(block, floordiv(_ITEM_ELEMENTS, maximum(n, 1) * block) * block)
         columns_per_item = maximum(1, minimum(columns, step))
         outer_per_item = maximum(1, floordiv(_ITEM_ELEMENTS, maximum(n, 1) * maximum(columns, 1)))
         items = ceildiv(outer, outer_per_item) * ceildiv(columns, columns_per_item)
