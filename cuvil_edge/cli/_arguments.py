@@ -11,9 +11,10 @@ from typing import Any
 from cuvil_edge.errors import UsageError
 
 DimBound = int | tuple[int, ...]
-_RANGE = re.compile(r"(\d+)\.\.(\d+)(?::(\d+))?")
-_CPU_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+_RANGE = re.compile(r"([0-9]+)\.\.([0-9]+)(?::([0-9]+))?")
+_CPU_RANGE = re.compile(r"([0-9]+)(?:-([0-9]+))?")
 _MOST_CPUS = 4096
+_SHAPE_FORM = "NAME=1x3x224x224"
 _DIM_FORM = "NAME=4, NAME=32..1024 or NAME=32..1024:32 (lowest..highest:multiple of)"
 
 
@@ -22,10 +23,11 @@ def add_model(parser: argparse.ArgumentParser, help_text: str) -> None:
     parser.add_argument("model", metavar="MODEL", type=Path, help=help_text)
 
 
-def add_target(parser: argparse.ArgumentParser, *, with_compiler: bool = True) -> None:
+def add_target(parser: argparse.ArgumentParser, *, with_board: bool = True, with_compiler: bool = True) -> None:
     """What to compile for, and how."""
-    group = parser.add_argument_group("target")
-    group.add_argument("--board", metavar="NAME", help="the type of hardware ('cuvil-edge boards'); default: host")
+    group = parser.add_argument_group("compilation")
+    if with_board:
+        group.add_argument("--board", metavar="NAME", help="the type of hardware ('cuvil-edge boards'); default: host")
     group.add_argument("--isa", metavar="NAME", help="an instruction set other than the board's own, for comparison")
     group.add_argument(
         "--dim",
@@ -69,14 +71,25 @@ def add_threads(group: Any) -> None:
     group.add_argument("--cpus", type=parse_cpus, metavar="LIST", help="CPUs to run on, such as 4-7 or 0,2")
 
 
-def add_symbol_values(group: Any) -> None:
-    """Extents for the inputs of a run that are made up."""
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """The inputs of a run, from files or made up."""
+    group = parser.add_argument_group("inputs")
     group.add_argument(
-        "--extent",
-        metavar="NAME=VALUE",
+        "--input",
+        metavar="NAME=FILE",
         action="append",
         default=[],
-        help="value of a symbolic dimension for this run, such as N=4; can be repeated",
+        help="a .npy file, or a .npz file with arrays by name (NAME= may be left out); can be repeated",
+    )
+    group.add_argument(
+        "--shape",
+        metavar="NAME=1x3x224x224",
+        action="append",
+        default=[],
+        help="make up random values of this shape for the input; can be repeated",
+    )
+    group.add_argument(
+        "--seed", type=count("seed", 0, 2**32 - 1), metavar="N", default=0, help="of random values; default: 0"
     )
 
 
@@ -84,7 +97,7 @@ def count(what: str, least: int, most: int) -> Callable[[str], int]:
     """A parser of whole numbers in ``least..most``."""
 
     def parse(text: str) -> int:
-        value = int(text) if re.fullmatch(r"[+-]?\d{1,18}", text) else None
+        value = int(text) if re.fullmatch(r"[+-]?[0-9]{1,18}", text) else None
         if value is None or not least <= value <= most:
             raise argparse.ArgumentTypeError(f"expected a number of {what} from {least} to {most}, found {text!r}")
         return value
@@ -140,7 +153,7 @@ def parse_dims(texts: Iterable[str]) -> dict[str, DimBound]:
 
 
 def _bound(text: str, value: str) -> DimBound:
-    if re.fullmatch(r"\d{1,18}", value) and int(value) > 0:
+    if re.fullmatch(r"[0-9]{1,18}", value) and int(value) > 0:
         return int(value)
     match = _RANGE.fullmatch(value)
     if match is None:
@@ -151,15 +164,15 @@ def _bound(text: str, value: str) -> DimBound:
     return (low, high, multiple)
 
 
-def parse_extents(texts: Iterable[str]) -> dict[str, int]:
-    """The values of ``--extent``. Raises UsageError."""
-    extents: dict[str, int] = {}
+def parse_shapes(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """The values of ``--shape``; ``scalar`` is the shape of rank 0. Raises UsageError."""
+    shapes: dict[str, tuple[int, ...]] = {}
     for text in texts:
-        name, value = _named("--extent", text, extents, "NAME=4")
-        if not re.fullmatch(r"\d{1,18}", value) or int(value) < 1:
-            raise UsageError("this is not an extent", thing=f"--extent {text}", expected="NAME=4")
-        extents[name] = int(value)
-    return extents
+        name, value = _named("--shape", text, shapes, _SHAPE_FORM)
+        if not re.fullmatch(r"[0-9]{1,18}(x[0-9]{1,18})*|scalar", value):
+            raise UsageError("this is not a shape", thing=f"--shape {text}", expected=_SHAPE_FORM)
+        shapes[name] = () if value == "scalar" else tuple(int(extent) for extent in value.split("x"))
+    return shapes
 
 
 def _named(flag: str, text: str, seen: dict[str, Any], form: str) -> tuple[str, str]:

@@ -16,8 +16,8 @@ _PROGRESS_SECONDS = 0.1
 class Output:
     """Where a subcommand writes.
 
-    With ``--json`` stdout gets exactly one JSON object, whether the command succeeds or fails. Progress is shown only on
-    a terminal, on one line that the next output replaces.
+    With ``--json`` stdout gets exactly one JSON object, whether the command succeeds or fails. Progress is shown only
+    on a terminal, on one line that the next output replaces.
     """
 
     def __init__(

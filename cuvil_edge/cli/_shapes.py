@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuvil_edge.errors import UsageError
-from cuvil_edge.fields import nearest_hint
-
 if TYPE_CHECKING:
     from cuvil_edge.artifact.manifest import SymbolInfo
 
@@ -41,32 +38,3 @@ def tensor_json(tensor: Any) -> dict[str, Any]:
     """Name, dtype and shape (integers and expressions)."""
     shape = [extent if isinstance(extent, int) else str(extent) for extent in tensor.shape]
     return {"name": tensor.name, "dtype": str(tensor.dtype), "shape": shape}
-
-
-def complete_symbols(
-    symbols: Sequence[SymbolInfo], given: Mapping[str, int], defaults: Mapping[str, int]
-) -> dict[str, int]:
-    """A value for every symbol: the given one, else the default, else the smallest that is allowed.
-
-    Raises:
-        UsageError: a given name is no symbol of the model, or its value is outside of the symbol's range.
-    """
-    known = {symbol.name: symbol for symbol in symbols}
-    for name, value in given.items():
-        if name not in known:
-            raise UsageError(
-                "the model has no such dimension",
-                thing=f"--extent {name}={value}",
-                expected=", ".join(symbol_text(symbol) for symbol in symbols) or "none: all extents are fixed",
-                hint=nearest_hint(name, known),
-            )
-        symbol = known[name]
-        if value < symbol.min or (symbol.max is not None and value > symbol.max) or value % symbol.multiple_of:
-            raise UsageError(
-                "the extent is not allowed",
-                thing=f"--extent {name}={value}",
-                expected=symbol_text(symbol),
-                hint="compile the model with another --dim to change the range",
-            )
-    smallest = {s.name: -(-max(s.min, 1) // s.multiple_of) * s.multiple_of for s in symbols}
-    return {s.name: given.get(s.name, defaults.get(s.name, smallest[s.name])) for s in symbols}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cuvil_edge.cli._base import Subcommand
 from cuvil_edge.cli._output import Output
+from cuvil_edge.cli._reports import TOP_LAYERS, report_json, terminal_report
 from cuvil_edge.cli._table import table
 from cuvil_edge.errors import UsageError
 from cuvil_edge.units import format_count, format_ns
@@ -17,7 +17,6 @@ from cuvil_edge.units import format_count, format_ns
 if TYPE_CHECKING:
     from cuvil_edge.report.compare import Comparison
 
-_TOP_LAYERS = 15
 _BINARY_FORMATS = ("onnx",)
 
 
@@ -42,7 +41,7 @@ examples:
         parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write it there instead of printing it")
         parser.add_argument("--compare", action="store_true", help="compare two run folders, the earlier one first")
         parser.add_argument(
-            "--all-layers", action="store_true", help=f"list all layers, not only the slowest {_TOP_LAYERS}"
+            "--all-layers", action="store_true", help=f"list all layers, not only the slowest {TOP_LAYERS}"
         )
 
     def run(self, args: argparse.Namespace, output: Output) -> int:
@@ -74,11 +73,15 @@ examples:
                 raise UsageError(
                     "--json prints JSON", found=f"--format {name}", hint="leave --json out, or give -o FILE"
                 )
-            output.json({"report": json.loads(render_bytes(report, "json"))})
+            output.json({"report": report_json(report)})
             return 0
         if name in _BINARY_FORMATS and output.is_terminal:
             raise UsageError(f"{name} is binary and not for a terminal", hint="write it to a file with -o FILE")
-        output.raw(terminal_report(report, output, args) if name == "terminal" else render_bytes(report, name))
+        output.raw(
+            terminal_report(report, output, all_layers=args.all_layers)
+            if name == "terminal"
+            else render_bytes(report, name)
+        )
         return 0
 
     def _compare(self, args: argparse.Namespace, output: Output) -> int:
@@ -92,17 +95,8 @@ examples:
         if args.format == "json":
             output.as_json = True
         output.json({"comparison": _as_json(comparison)})
-        output.text(_comparison_text(comparison, None if args.all_layers else _TOP_LAYERS))
+        output.text(_comparison_text(comparison, None if args.all_layers else TOP_LAYERS))
         return 0
-
-
-def terminal_report(report: Any, output: Output, args: argparse.Namespace) -> bytes:
-    """The report for this terminal: as wide as it is, coloured where it can be."""
-    from cuvil_edge.report.formats.terminal import TerminalFormat
-
-    top = None if getattr(args, "all_layers", False) else _TOP_LAYERS
-    form = TerminalFormat(colour=output.has_colour, width=output.width or 120, top=top)
-    return form.render(report).encode("utf-8", errors="replace")
 
 
 def _as_json(comparison: Comparison) -> dict[str, Any]:
