@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from cuvil_edge.config import Config
+from tests.golden_models import MODELS
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDS = {
@@ -23,6 +24,7 @@ NEEDS = {
     "root": "needs to be root (chroot, mount)",
     "board": "needs the virtual board over SSH: CUVIL_TEST_BOARDS=busybox,debian",
     "peers": "needs another inference engine; peers('name') asks for that Python package, peers() for onnxruntime",
+    "golden": "real models with known answers: CUVIL_TEST_MODELS=<folder>; takes minutes",
 }
 _START_SECONDS = 1200
 _COMMAND_SECONDS = 120
@@ -48,6 +50,8 @@ def missing_need(name: str, arguments: tuple[str, ...] = ()) -> str | None:
     """Why tests with this mark cannot run here, or None."""
     if name == "cross":
         return _missing_cross()
+    if name == "golden":
+        return None if MODELS.is_dir() else f"the models are not here ({MODELS}; set CUVIL_TEST_MODELS)"
     if name == "root":
         return None if os.geteuid() == 0 else "needs to be root"
     if name == "board":
