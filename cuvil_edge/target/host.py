@@ -48,7 +48,7 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Processor:
+class LogicalCpu:
     """One logical CPU as /proc/cpuinfo describes it."""
 
     number: int
@@ -79,7 +79,7 @@ def read_host(root: Path = Path("/"), machine: str | None = None) -> Host:
     return Host(arch, host_features(arch, processors, root), cpu, _read_clusters(root, processors))
 
 
-def host_features(arch: str, processors: tuple[Processor, ...], root: Path = Path("/")) -> tuple[str, ...]:
+def host_features(arch: str, processors: tuple[LogicalCpu, ...], root: Path = Path("/")) -> tuple[str, ...]:
     """Features that all CPUs have, sorted; from the auxiliary vector, or the architecture's baseline, without /proc."""
     if processors and all(processor.features for processor in processors):
         return tuple(sorted(frozenset.intersection(*(processor.features for processor in processors))))
@@ -89,7 +89,7 @@ def host_features(arch: str, processors: tuple[Processor, ...], root: Path = Pat
     return tuple(sorted({"asimd"} | {name for name, bit in _ARM_HWCAP.items() if bits & bit}))
 
 
-def read_processors(root: Path = Path("/")) -> tuple[Processor, ...]:
+def read_processors(root: Path = Path("/")) -> tuple[LogicalCpu, ...]:
     """The entries of /proc/cpuinfo; empty if it cannot be read."""
     try:
         text = (root / "proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
@@ -99,12 +99,12 @@ def read_processors(root: Path = Path("/")) -> tuple[Processor, ...]:
     for block in re.split(r"\n\s*\n", text):
         entries = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in block.splitlines())}
         if entries.get("processor", "").isdigit():
-            processors.append(_processor(entries))
+            processors.append(_logical_cpu(entries))
     return tuple(processors)
 
 
-def _processor(entries: Mapping[str, str]) -> Processor:
-    return Processor(
+def _logical_cpu(entries: Mapping[str, str]) -> LogicalCpu:
+    return LogicalCpu(
         number=int(entries["processor"]),
         model=entries.get("model name") or entries.get("CPU part") or "unknown",
         features=frozenset((entries.get("flags") or entries.get("Features") or "").split()),
@@ -127,12 +127,12 @@ def _hardware_capabilities(root: Path) -> int:
     )
 
 
-def _only_model(processors: tuple[Processor, ...]) -> Cpu | None:
+def _only_model(processors: tuple[LogicalCpu, ...]) -> Cpu | None:
     models = {(processor.implementer, processor.part) for processor in processors}
     return find_cpu(*models.pop()) if len(models) == 1 else None
 
 
-def _read_clusters(root: Path, processors: tuple[Processor, ...]) -> tuple[Cluster, ...]:
+def _read_clusters(root: Path, processors: tuple[LogicalCpu, ...]) -> tuple[Cluster, ...]:
     numbers = [processor.number for processor in processors] or list(range(os.cpu_count() or 1))
     groups: dict[tuple[int, str], list[int]] = {}
     models = {processor.number: processor.model for processor in processors}
@@ -160,7 +160,7 @@ def _read_clusters(root: Path, processors: tuple[Processor, ...]) -> tuple[Clust
     return tuple(clusters)
 
 
-def _identity(processors: tuple[Processor, ...], number: int) -> tuple[int | None, int | None]:
+def _identity(processors: tuple[LogicalCpu, ...], number: int) -> tuple[int | None, int | None]:
     return next(((each.implementer, each.part) for each in processors if each.number == number), (None, None))
 
 
