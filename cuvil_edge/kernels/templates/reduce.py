@@ -25,7 +25,7 @@ extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, vo
 
 
 @dataclass(frozen=True)
-class MergedAxes:
+class _MergedAxes:
     """A dense tensor's axes, neighbours of one kind merged: extents, strides and whether each is reduced."""
 
     extents: Shape
@@ -37,7 +37,7 @@ class MergedAxes:
         return [axis for axis, kind in enumerate(self.reduced) if kind is reduced]
 
 
-def merge_axes(shape: Shape, reduced_axes: tuple[int, ...]) -> MergedAxes:
+def merge_axes(shape: Shape, reduced_axes: tuple[int, ...]) -> _MergedAxes:
     """Kept and reduced axes of a dense tensor, alternating; axes of extent 1 dropped."""
     extents: list[Extent] = []
     kinds: list[bool] = []
@@ -50,7 +50,7 @@ def merge_axes(shape: Shape, reduced_axes: tuple[int, ...]) -> MergedAxes:
         else:
             extents.append(extent)
             kinds.append(kind)
-    return MergedAxes(tuple(extents), row_major(tuple(extents)), tuple(kinds))
+    return _MergedAxes(tuple(extents), row_major(tuple(extents)), tuple(kinds))
 
 
 class ReduceLoops(KernelTemplate):
