@@ -125,8 +125,8 @@ def checked_output(value: object, tensor: TensorInfo, dtype: np.dtype[Any], shap
 
 
 def as_buffer(array: Array) -> Array:
-    """The array as one that has a buffer of a dtype that Python knows (bf16 has none)."""
-    return array.view(np.uint16) if array.dtype.kind == "V" or array.dtype.name == "bfloat16" else array
+    """The array as one whose dtype the buffer protocol knows (``bfloat16`` of ml_dtypes is kind "V" and is not)."""
+    return array.view(np.uint16) if array.dtype.kind == "V" else array
 
 
 def show_shape(shape: Sequence[int | str]) -> str:
