@@ -162,6 +162,25 @@ CUVIL_INLINE F32 to_f32(I32 a) { return {_mm256_cvtepi32_ps(a.v)}; }
 CUVIL_INLINE I32 to_i32_trunc(F32 a) { return {_mm256_cvttps_epi32(a.v)}; }
 CUVIL_INLINE I32 to_i32_nearest(F32 a) { return {_mm256_cvtps_epi32(a.v)}; }
 
+// v[i] lane j becomes v[j] lane i.
+CUVIL_INLINE void transpose(F32 (&v)[8]) {
+  __m256 quads[8];
+  for (int i = 0; i < 8; i += 4) {
+    const __m256 a = _mm256_unpacklo_ps(v[i].v, v[i + 1].v);
+    const __m256 b = _mm256_unpackhi_ps(v[i].v, v[i + 1].v);
+    const __m256 c = _mm256_unpacklo_ps(v[i + 2].v, v[i + 3].v);
+    const __m256 d = _mm256_unpackhi_ps(v[i + 2].v, v[i + 3].v);
+    quads[i] = _mm256_shuffle_ps(a, c, 0x44);
+    quads[i + 1] = _mm256_shuffle_ps(a, c, 0xee);
+    quads[i + 2] = _mm256_shuffle_ps(b, d, 0x44);
+    quads[i + 3] = _mm256_shuffle_ps(b, d, 0xee);
+  }
+  for (int i = 0; i < 4; ++i) {
+    v[i].v = _mm256_permute2f128_ps(quads[i], quads[i + 4], 0x20);
+    v[i + 4].v = _mm256_permute2f128_ps(quads[i], quads[i + 4], 0x31);
+  }
+}
+
 CUVIL_INLINE float reduce_add(F32 a) {
   __m128 x = _mm_add_ps(_mm256_castps256_ps128(a.v), _mm256_extractf128_ps(a.v, 1));
   x = _mm_add_ps(x, _mm_movehl_ps(x, x));

@@ -153,6 +153,32 @@ CUVIL_INLINE F32 to_f32(I32 a) { return {_mm512_cvtepi32_ps(a.v)}; }
 CUVIL_INLINE I32 to_i32_trunc(F32 a) { return {_mm512_cvttps_epi32(a.v)}; }
 CUVIL_INLINE I32 to_i32_nearest(F32 a) { return {_mm512_cvtps_epi32(a.v)}; }
 
+// v[i] lane j becomes v[j] lane i.
+CUVIL_INLINE void transpose(F32 (&v)[16]) {
+  __m512 pairs[16], quads[16];
+  for (int i = 0; i < 16; i += 2) {
+    pairs[i] = _mm512_unpacklo_ps(v[i].v, v[i + 1].v);
+    pairs[i + 1] = _mm512_unpackhi_ps(v[i].v, v[i + 1].v);
+  }
+  for (int i = 0; i < 16; i += 4) {
+    quads[i] = _mm512_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
+    quads[i + 1] = _mm512_shuffle_ps(pairs[i], pairs[i + 2], 0xee);
+    quads[i + 2] = _mm512_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
+    quads[i + 3] = _mm512_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xee);
+  }
+  // Now a 4x4 transposition of 128-bit parts between quads i, i + 4, i + 8 and i + 12.
+  for (int i = 0; i < 4; ++i) {
+    const __m512 a = _mm512_shuffle_f32x4(quads[i], quads[i + 4], 0x88);
+    const __m512 b = _mm512_shuffle_f32x4(quads[i], quads[i + 4], 0xdd);
+    const __m512 c = _mm512_shuffle_f32x4(quads[i + 8], quads[i + 12], 0x88);
+    const __m512 d = _mm512_shuffle_f32x4(quads[i + 8], quads[i + 12], 0xdd);
+    v[i].v = _mm512_shuffle_f32x4(a, c, 0x88);
+    v[i + 4].v = _mm512_shuffle_f32x4(b, d, 0x88);
+    v[i + 8].v = _mm512_shuffle_f32x4(a, c, 0xdd);
+    v[i + 12].v = _mm512_shuffle_f32x4(b, d, 0xdd);
+  }
+}
+
 // a * 2^n for an integral n, rounded once.
 CUVIL_INLINE F32 times_power_of_two(F32 a, F32 n) { return {_mm512_scalef_ps(a.v, n.v)}; }
 

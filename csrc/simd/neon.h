@@ -172,6 +172,16 @@ CUVIL_INLINE F32 to_f32(I32 a) { return {vcvtq_f32_s32(a.v)}; }
 CUVIL_INLINE I32 to_i32_trunc(F32 a) { return {vcvtq_s32_f32(a.v)}; }
 CUVIL_INLINE I32 to_i32_nearest(F32 a) { return {vcvtnq_s32_f32(a.v)}; }
 
+// v[i] lane j becomes v[j] lane i.
+CUVIL_INLINE void transpose(F32 (&v)[4]) {
+  const float32x4_t a = vzip1q_f32(v[0].v, v[2].v), b = vzip2q_f32(v[0].v, v[2].v);
+  const float32x4_t c = vzip1q_f32(v[1].v, v[3].v), d = vzip2q_f32(v[1].v, v[3].v);
+  v[0].v = vzip1q_f32(a, c);
+  v[1].v = vzip2q_f32(a, c);
+  v[2].v = vzip1q_f32(b, d);
+  v[3].v = vzip2q_f32(b, d);
+}
+
 CUVIL_INLINE float reduce_add(F32 a) { return vaddvq_f32(a.v); }
 CUVIL_INLINE float reduce_min(F32 a) { return vminvq_f32(a.v); }
 CUVIL_INLINE float reduce_max(F32 a) { return vmaxvq_f32(a.v); }

@@ -135,6 +135,8 @@ CUVIL_INLINE I32 to_i32_trunc(F32 a) {
 }
 CUVIL_INLINE I32 to_i32_nearest(F32 a) { return to_i32_trunc(round_even(a)); }
 
+CUVIL_INLINE void transpose(F32 (&)[1]) {}
+
 CUVIL_INLINE float reduce_add(F32 a) { return a.v; }
 CUVIL_INLINE float reduce_min(F32 a) { return a.v; }
 CUVIL_INLINE float reduce_max(F32 a) { return a.v; }

@@ -16,6 +16,7 @@
 //   Mask: & | ^ ~ any all first(n) splat(bool) load/store(_partial) from bytes (0 is false, true is stored as 1)
 //   select(mask, if_true, if_false)
 //   reduce_add reduce_min reduce_max over all lanes (min and max propagate NaN; the order of the sum is the ISA's own)
+//   transpose(F32 (&v)[kLanes]): a square of numbers, in place
 //   I32: splat load store (_partial) + - * & | ^ ~ shift_left<k> shift_right<k> (arithmetic) == != < > min max select
 //   bitcast_i32 bitcast_f32 to_f32(I32) to_i32_trunc(F32) to_i32_nearest(F32) (out of range or NaN: unspecified value)
 //

@@ -121,6 +121,20 @@ void check_reductions() {
   }
 }
 
+void check_transpose() {
+  F32 square[kLanes];
+  float row[kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    for (int j = 0; j < kLanes; ++j) row[j] = static_cast<float>(i * 100 + j);
+    square[i] = F32::load(row);
+  }
+  transpose(square);
+  for (int i = 0; i < kLanes; ++i) {
+    square[i].store(row);
+    for (int j = 0; j < kLanes; ++j) CHECK(row[j] == static_cast<float>(j * 100 + i), "row %d, column %d", i, j);
+  }
+}
+
 void check_integers() {
   int32_t a[kLanes], b[kLanes], out[kLanes];
   float f[kLanes];
@@ -199,6 +213,7 @@ int main() {
   check_compares();
   check_lane_fma<0>();
   check_reductions();
+  check_transpose();
   check_integers();
   for (int n = 0; n <= kLanes; ++n) {
     check_partial(n, Guard::kAfter);
