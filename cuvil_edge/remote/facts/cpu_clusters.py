@@ -6,26 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from cuvil_edge.remote.facts._base import Fact, cpu_values, each_cpu, key_values
-
-# Linux, arch/arm64/include/asm/cputype.h: implementer and part numbers.
-_NAMES = {
-    ("0x41", "0xd03"): "cortex_a53",
-    ("0x41", "0xd04"): "cortex_a35",
-    ("0x41", "0xd05"): "cortex_a55",
-    ("0x41", "0xd07"): "cortex_a57",
-    ("0x41", "0xd08"): "cortex_a72",
-    ("0x41", "0xd09"): "cortex_a73",
-    ("0x41", "0xd0a"): "cortex_a75",
-    ("0x41", "0xd0b"): "cortex_a76",
-    ("0x41", "0xd0c"): "neoverse_n1",
-    ("0x41", "0xd0d"): "cortex_a77",
-    ("0x41", "0xd40"): "neoverse_v1",
-    ("0x41", "0xd41"): "cortex_a78",
-    ("0x41", "0xd42"): "cortex_a78ae",
-    ("0x41", "0xd49"): "neoverse_n2",
-    ("0x4e", "0x003"): "denver",
-    ("0x4e", "0x004"): "carmel",
-}
+from cuvil_edge.target.cpu import find_cpu
 
 
 class CpuClusters(Fact):
@@ -68,7 +49,15 @@ def _kinds(cpuinfo: str) -> dict[int, str | None]:
         elif key == "CPU implementer":
             implementer = value.lower()
         elif key == "CPU part" and cpu is not None:
-            kinds[cpu] = _NAMES.get((implementer, value.lower()), f"arm_{implementer}_{value.lower()}")
+            known = find_cpu(_number(implementer), _number(value))
+            kinds[cpu] = known.name if known else f"implementer {implementer} part {value.lower()}"
         elif key == "model name" and cpu is not None and kinds[cpu] is None and not value.startswith("ARM"):
             kinds[cpu] = value
     return kinds
+
+
+def _number(text: str) -> int | None:
+    try:
+        return int(text, 0)
+    except ValueError:
+        return None

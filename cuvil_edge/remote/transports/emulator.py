@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
 import struct
 import subprocess
@@ -16,16 +17,16 @@ from typing import ClassVar
 from cuvil_edge.errors import UnsupportedError
 from cuvil_edge.remote.transports._base import RemoteProcess
 from cuvil_edge.remote.transports.local import LocalTransport
+from cuvil_edge.target.cpu import cpu_names, load_cpu
 
 QEMU = "qemu-aarch64"
 _ELF_MACHINE_AARCH64 = 183
-_CPUS = ("cortex-a53", "cortex-a72", "cortex-a76")
 
 
 def emulated_cpu(cpu: str) -> str:
-    """The CPU that qemu emulates for a compiler's CPU name (``cortex_a76``): the same one, or ``max`` for others."""
-    name = cpu.replace("_", "-")
-    return name if name in _CPUS else "max"
+    """The CPU that qemu emulates for the CPU of a target (``cortex_a72-aes-sha2``): its nearest, else ``max``."""
+    name = re.split(r"[+-]", cpu)[0]
+    return (load_cpu(name).qemu or "max") if name in cpu_names() else "max"
 
 
 def find_qemu() -> Path:
