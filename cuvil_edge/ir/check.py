@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cuvil_edge.errors import ShapeError
-from cuvil_edge.ir.dim import Extent, bounds
+from cuvil_edge.ir.dim import Dim, Extent, bounds
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def broadcast_extent(left: Extent, right: Extent, checks: Checks, message: str) 
     if left == 1:
         return right
     checks.equal(left, right, message)
-    return left if isinstance(left, int) else right
+    return min(left, right, key=lambda extent: (isinstance(extent, Dim), len(str(extent))))
 
 
 def broadcast_shapes(shapes: list[tuple[Extent, ...]], checks: Checks, message: str) -> tuple[Extent, ...]:

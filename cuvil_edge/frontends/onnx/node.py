@@ -26,6 +26,7 @@ class OnnxNode:
         layer: the user's name of the node (made unique).
         attributes: the node's attributes.
         output_used: for each output of the node, whether it has a name.
+        builder: adds operations under the node's layer.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class OnnxNode:
         self.attributes = attributes
         self.output_used = tuple(output_used)
         self._inputs = list(inputs)
-        self._builder = builder
+        self.builder = builder
 
     @property
     def input_count(self) -> int:
@@ -114,7 +115,7 @@ class OnnxNode:
         """A constant with the element type of another value."""
         dtype = like if isinstance(like, DType) else like.type.dtype
         name = f"{self.layer}.constant"
-        return self._builder.constant(np.asarray(elements, dtype.numpy), name)
+        return self.builder.constant(np.asarray(elements, dtype.numpy), name)
 
     def add(self, op: Op, *inputs: Value | None) -> Value:
         """Add an operation with one output."""
@@ -122,14 +123,14 @@ class OnnxNode:
 
     def add_all(self, op: Op, inputs: Sequence[Value | None]) -> list[Value]:
         """Add an operation; if its outputs are small and follow from constants, they become constants at once."""
-        count = len(self._builder.added)
+        count = len(self.builder.added)
         name = self.layer if count == 0 else f"{self.layer}.{count}"
-        outputs = self._builder.add(op, inputs, name=name)
+        outputs = self.builder.add(op, inputs, name=name)
         folded = _fold(op, inputs, outputs)
         if folded is not None:
-            self._builder.graph.nodes.pop()
-            self._builder.added.pop()
-            return [self._builder.constant(array, value.name) for array, value in zip(folded, outputs, strict=True)]
+            self.builder.graph.nodes.pop()
+            self.builder.added.pop()
+            return [self.builder.constant(array, value.name) for array, value in zip(folded, outputs, strict=True)]
         return outputs
 
 

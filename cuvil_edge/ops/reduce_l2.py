@@ -1,0 +1,36 @@
+"""ReduceL2: Euclidean length over axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cuvil_edge.ir.builder import GraphBuilder
+from cuvil_edge.ir.graph import Value
+from cuvil_edge.ir.op import Inputs
+from cuvil_edge.ops._elementwise import FLOATS
+from cuvil_edge.ops._inputs import accumulator, required
+from cuvil_edge.ops._reduce import Reduce
+from cuvil_edge.ops.mul import Mul
+from cuvil_edge.ops.reduce_sum import ReduceSum
+from cuvil_edge.ops.sqrt import Sqrt
+
+
+@dataclass(frozen=True)
+class ReduceL2(Reduce):
+    """The Euclidean length."""
+
+    dtypes = FLOATS
+
+    def reference(self, x: np.ndarray) -> np.ndarray:
+        """The formula, of floats in float64."""
+        dtype, x = x.dtype, accumulator(x)
+        with np.errstate(all="ignore"):
+            return np.asarray(np.sqrt(np.sum(x**2, axis=self.axes, keepdims=self.keepdims))).astype(dtype)
+
+    def decompose(self, builder: GraphBuilder, inputs: Inputs) -> list[Value] | None:
+        """The formula."""
+        x = required(inputs, 0)
+        total = builder.add1(ReduceSum(self.axes, self.keepdims), builder.add1(Mul(), x, x))
+        return [builder.add1(Sqrt(), total)]
