@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,8 @@ from cuvil_edge.errors import UsageError
 if TYPE_CHECKING:
     from cuvil_edge.artifact.manifest import Manifest
     from cuvil_edge.remote.device_session import DoctorResult
+
+_FACT_WIDTH = 100
 
 
 class Doctor(Subcommand):
@@ -88,7 +92,7 @@ def _text(result: DoctorResult, tools: list[Tool], key: str | None) -> str:
 
     lines = [f"Recorded the new host key {key}."] if key else []
     lines.append(result.device)
-    lines.append(table([(name.replace("_", " "), fact_text(name, value)) for name, value in result.facts.items()]))
+    lines.append(table(_fact_rows((name.replace("_", " "), fact_text(name, v)) for name, v in result.facts.items())))
     if result.installed:
         lines.append("Installed models")
         lines.append(table([(m.model, (m.current or "-")[:12], _previous(m.previous)) for m in result.installed]))
@@ -101,6 +105,15 @@ def _text(result: DoctorResult, tools: list[Tool], key: str | None) -> str:
     if not result.findings:
         lines.append("Nothing speaks against running and measuring here.")
     return "\n".join(lines)
+
+
+def _fact_rows(facts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The facts, long ones on several lines."""
+    rows = []
+    for name, text in facts:
+        first, *rest = textwrap.wrap(text, _FACT_WIDTH) or [""]
+        rows += [(name, first), *(("", line) for line in rest)]
+    return rows
 
 
 def _previous(sha256: str | None) -> str:
