@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -37,8 +38,9 @@ from cuvil_edge.target.target import Target, host_target
 
 CSRC = data_dir("csrc")
 DRIVER = Path(__file__).with_name("driver.cc")
-KERNELS_PER_UNIT = 24
+UNITS = 32
 SPLITS = 3
+_ISA_OF_SIMD = {"scalar": "scalar", "avx2": "x86_64_avx2", "avx512": "x86_64_avx512", "neon": "arm64_neondot"}
 BASE_FLAGS = ("-std=c++20", "-fno-exceptions", "-fno-rtti", "-ffp-contract=off", "-Wall", "-Wextra")
 
 
@@ -200,9 +202,12 @@ def build_driver(build: Build, cases: Sequence[Case]) -> tuple[Path, dict[str, i
     """The program with all kernels of the cases, and the index of each kernel."""
     kernels = {call.kernel.name: call.kernel.source for case in cases for call in case.calls}
     names = sorted(kernels)
-    objects = []
-    for start in range(0, len(names), KERNELS_PER_UNIT):
-        objects.append(_compile(build, _unit([kernels[name] for name in names[start : start + KERNELS_PER_UNIT]])))
+    units: dict[int, list[str]] = {}  # by hash, so that a changed kernel rebuilds one unit
+    for name in names:
+        units.setdefault(int(name[-8:], 16) % min(UNITS, len(names) // 4 + 1), []).append(name)
+    texts = [_unit([kernels[name] for name in unit]) for unit in units.values()]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = list(pool.map(lambda text: _compile(build, text), texts))
     declarations = "\n".join(f'extern "C" __typeof__(*cuvil_kernel_fn()) {name};' for name in names)
     table = f'extern "C" const cuvil_kernel_fn kKernels[] = {{{", ".join([*names, "nullptr"])}}};'
     text = f'{DRIVER.read_text()}\n{declarations}\n{table}\n'
@@ -317,14 +322,23 @@ def difference(got: np.ndarray, want: np.ndarray, relative_tolerance: float) -> 
     return f"{int(wrong.sum())} of {got.size} wrong; at {first}: {got[first]!r}, expected {want[first]!r}"
 
 
-def check_samples(build: Build | str, names: Iterable[str] | None = None, *, symbolic: bool = False) -> list[str]:
-    """Failures of all samples of operations with kernels."""
-    assert isinstance(build, Build)
-    isa = {"scalar": "scalar", "avx2": "x86_64_avx2", "avx512": "x86_64_avx512", "neon": "arm64_neondot"}[build.simd]
-    target = target_for(isa)
-    made = [make_case(name, sample, target, symbolic=symbolic) for name, sample in samples_of(names)]
-    failures, _ = run_cases(build, [case for case in made if isinstance(case, Case)])
-    return failures
+def target_of(build: Build) -> Target:
+    """A target of the build's instruction set."""
+    return target_for(_ISA_OF_SIMD[build.simd])
+
+
+def lowered(
+    samples: Iterable[tuple[str, Sample]], build: Build, *, symbolic: bool = False
+) -> tuple[list[Case], list[str]]:
+    """The samples as cases, and a line for each one that the kernels refuse."""
+    made = [(name, make_case(name, sample, target_of(build), symbolic=symbolic)) for name, sample in samples]
+    cases = [case for _, case in made if isinstance(case, Case)]
+    return cases, [f"{name}: {case}" for name, case in made if isinstance(case, str)]
+
+
+def uses_vectors(sample: Sample) -> bool:
+    """True if a kernel for the sample can depend on the instruction set: it touches f32."""
+    return any(array is not None and np.asarray(array).dtype == np.float32 for array in sample.inputs)
 
 
 @cache
