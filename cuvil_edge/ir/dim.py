@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import gcd
 from typing import Union
 
 UNBOUNDED = 2**62
@@ -132,7 +133,11 @@ def _terms(extent: Extent) -> Mapping[Monomial, int]:
 
 
 def _normal(terms: dict[Monomial, int]) -> Extent:
-    kept = {monomial: coefficient for monomial, coefficient in terms.items() if coefficient}
+    kept: dict[Monomial, int] = {}
+    for monomial, coefficient in terms.items():
+        monomial, coefficient = _restored(monomial, coefficient)
+        kept[monomial] = kept.get(monomial, 0) + coefficient
+    kept = {monomial: coefficient for monomial, coefficient in kept.items() if coefficient}
     if not kept or set(kept) == {()}:
         return kept.get((), 0)
     return Dim(kept)
@@ -143,7 +148,7 @@ def _atom(kind: str, left: Extent, right: Extent) -> Extent:
 
 
 def floordiv(left: Extent, right: Extent) -> Extent:
-    """``floor(left / right)``; for a positive divisor, whole multiples of it are taken out of the division."""
+    """``floor(left / right)``; for a constant divisor, what it surely divides is taken out of the division."""
     if isinstance(left, int) and isinstance(right, int):
         return left // right
     if left == right:
@@ -158,17 +163,76 @@ def floordiv(left: Extent, right: Extent) -> Extent:
         quotient, remainder = divmod(coefficient, right)
         if remainder == 0:
             whole[monomial] = quotient
-        elif monomial:
-            rest[monomial] = coefficient
-        else:
+        elif not monomial:
             whole[()], rest[()] = quotient, remainder
+        elif coefficient * _multiple_of(monomial) % right == 0:
+            whole[_scaled_down(monomial)] = coefficient * _multiple_of(monomial) // right
+        else:
+            rest[monomial] = coefficient
+    return _normal(whole) + _divide_rest(rest, right)
+
+
+def _divide_rest(rest: dict[Monomial, int], right: int) -> Extent:
+    """The part of a floor division that nothing more is known of than common factors and nested divisions."""
+    if right > 0 and any(rest):
+        multiples = [coefficient * _multiple_of(monomial) for monomial, coefficient in rest.items() if monomial]
+        step = gcd(right, *multiples)
+        rest[()] = rest.get((), 0) // step * step
+        common = gcd(right, *rest.values())
+        rest, right = {monomial: coefficient // common for monomial, coefficient in rest.items()}, right // common
     remaining = _normal(rest)
-    if isinstance(remaining, int):
-        return _normal(whole) + remaining // right
+    if isinstance(remaining, int) or right == 1:
+        return remaining // right
     nested = _sole_floordiv(remaining)
-    if nested is not None and isinstance(nested.right, int):
-        return _normal(whole) + floordiv(nested.left, nested.right * right)
-    return _normal(whole) + _atom("floordiv", remaining, right)
+    if nested is not None and isinstance(nested.right, int) and nested.right > 0 and right > 0:
+        # floor((floor(a / b) + r) / c) = floor((a + r * b) / (b * c)) for whole r and positive b, c.
+        others = remaining - Dim({(nested,): 1})
+        return floordiv(nested.left + others * nested.right, nested.right * right)
+    return _atom("floordiv", remaining, right)
+
+
+def _multiple_of(monomial: Monomial) -> int:
+    """What every value of the product is a multiple of."""
+    factor = 1
+    for atom in monomial:
+        factor *= atom.multiple_of if isinstance(atom, Symbol) else 1
+    return factor
+
+
+def _scaled_down(monomial: Monomial) -> Monomial:
+    """The product divided by ``_multiple_of`` it: each symbol ``s`` becomes ``s // s.multiple_of``."""
+    return tuple(
+        _Operation("floordiv", Dim.of(atom), atom.multiple_of)
+        if isinstance(atom, Symbol) and atom.multiple_of > 1
+        else atom
+        for atom in monomial
+    )
+
+
+def _multiple_symbol(atom: Atom) -> Symbol | None:
+    """The symbol ``s`` if ``atom`` is ``s // s.multiple_of``, else None."""
+    if isinstance(atom, Symbol) or atom.kind != "floordiv" or not isinstance(atom.left, Dim):
+        return None
+    monomial = next(iter(atom.left.terms))
+    symbol = monomial[0] if len(monomial) == 1 else None
+    is_scaled = isinstance(symbol, Symbol) and atom.left.terms == {monomial: 1} and atom.right == symbol.multiple_of > 1
+    return symbol if is_scaled else None
+
+
+def _restored(monomial: Monomial, coefficient: int) -> tuple[Monomial, int]:
+    """The one form of a product with parts ``s // s.multiple_of``: as many of them as possible are symbols again."""
+    if not any(map(_multiple_symbol, monomial)):
+        return monomial, coefficient
+    coefficient *= _multiple_of(monomial)
+    atoms: list[Atom] = []
+    for atom in sorted(_scaled_down(monomial), key=str):
+        symbol = _multiple_symbol(atom)
+        if symbol is not None and coefficient % symbol.multiple_of == 0:
+            coefficient //= symbol.multiple_of
+            atoms.append(symbol)
+        else:
+            atoms.append(atom)
+    return tuple(sorted(atoms, key=str)), coefficient
 
 
 def _divide_by_dim(left: Extent, right: Dim) -> Extent:
@@ -192,12 +256,15 @@ def _divide_by_dim(left: Extent, right: Dim) -> Extent:
     return _atom("floordiv", left, right)
 
 
-def _sole_floordiv(extent: Extent) -> _Operation | None:
-    if isinstance(extent, Dim) and len(extent.terms) == 1:
-        (monomial, coefficient) = next(iter(extent.terms.items()))
-        if coefficient == 1 and len(monomial) == 1 and isinstance(monomial[0], _Operation):
-            return monomial[0] if monomial[0].kind == "floordiv" else None
-    return None
+def _sole_floordiv(extent: Dim) -> _Operation | None:
+    """The floor division that ``extent`` contains once as a term of its own, or None if there are none or several."""
+    found = [
+        monomial[0]
+        for monomial, coefficient in extent.terms.items()
+        if coefficient == 1 and len(monomial) == 1 and isinstance(monomial[0], _Operation)
+    ]
+    found = [atom for atom in found if atom.kind == "floordiv"]
+    return found[0] if len(found) == 1 else None
 
 
 def ceildiv(left: Extent, right: Extent) -> Extent:

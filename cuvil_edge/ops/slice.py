@@ -15,6 +15,8 @@ from cuvil_edge.ir.op import Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
 from cuvil_edge.ops._inputs import check_axis, required, sample_array
 
+_NO_LIMIT = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class Slice(Op):
@@ -80,10 +82,15 @@ class Slice(Op):
 def normal_limits(extent: Extent, start: Extent, end: Extent, step: int) -> tuple[Extent, Extent]:
     """Limits as ONNX gives them (negative ones count from the end, large ones are clamped) in the normal form.
 
-    TypeError if the sign of a limit depends on the symbols.
+    Limits beyond 32 bits mean "to the end", whatever the extent. TypeError if the sign of a limit depends on the symbols.
     """
-    start = start + extent if is_less(start, 0) else start
-    end = end + extent if is_less(end, 0) else end
+    start, end = _absolute(start, extent), _absolute(end, extent)
     if step > 0:
         return minimum(maximum(start, 0), extent), minimum(maximum(end, 0), extent)
     return minimum(maximum(start, 0), extent - 1), minimum(maximum(end, -1), extent - 1)
+
+
+def _absolute(limit: Extent, extent: Extent) -> Extent:
+    if isinstance(limit, int) and abs(limit) >= _NO_LIMIT:
+        return extent if limit > 0 else -1
+    return limit + extent if is_less(limit, 0) else limit
