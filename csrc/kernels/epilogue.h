@@ -92,14 +92,19 @@ CUVIL_INLINE int64_t mapped_offset(const int64_t* extents, int64_t row) {
 template <class Epilogue>
 class EpilogueCursor {
  public:
-  CUVIL_INLINE EpilogueCursor(const EpilogueOperands<Epilogue>& operands, int64_t row) : operands_(operands) {
+  // A cursor without operands is of no use before start.
+  EpilogueCursor() = default;
+  CUVIL_INLINE EpilogueCursor(const EpilogueOperands<Epilogue>& operands, int64_t row) { start(operands, row); }
+
+  CUVIL_INLINE void start(const EpilogueOperands<Epilogue>& operands, int64_t row) {
+    operands_ = &operands;
     seek(row);
   }
 
   CUVIL_INLINE void seek(int64_t row) {
     row_ = row;
     for (int i = 0; i < Epilogue::kOperands; ++i) {
-      const EpilogueOperand& operand = operands_.operand[i];
+      const EpilogueOperand& operand = operands_->operand[i];
       data_[i] = operand.data;
       const Rows rows = Epilogue::kModes[i].rows;
       if (rows == Rows::kEach) data_[i] += row * operand.extents[0];
@@ -115,7 +120,7 @@ class EpilogueCursor {
   CUVIL_INLINE void next() {
     ++row_;
     for (int i = 0; i < Epilogue::kOperands; ++i) {
-      const EpilogueOperand& operand = operands_.operand[i];
+      const EpilogueOperand& operand = operands_->operand[i];
       const Rows rows = Epilogue::kModes[i].rows;
       if (rows == Rows::kEach) data_[i] += operand.extents[0];
       if (rows == Rows::kMapped) data_[i] = operand.data + mapped_offset(operand.extents, row_);
@@ -147,7 +152,7 @@ class EpilogueCursor {
   }
 
  private:
-  const EpilogueOperands<Epilogue>& operands_;
+  const EpilogueOperands<Epilogue>* operands_;
   const float* data_[Epilogue::kOperands + 1];
   int64_t left_[Epilogue::kOperands + 1];
   int64_t row_;
