@@ -122,8 +122,7 @@ class _Planner:
         constant = self._constant(operand)
         if constant is not None:
             return OperandRef(None, self.weights.add(constant) + operand.offset_bytes)
-        if operand.value is None:
-            return OperandRef(None, 0)
+        assert operand.value is not None
         index = self.storage.slot_of[operand.value]
         slot = self.slots[index]
         slot.first_step = position if slot.first_step < 0 else slot.first_step

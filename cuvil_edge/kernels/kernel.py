@@ -45,6 +45,10 @@ class Operand:
     offset_bytes: Extent = 0
 
 
+NOTHING = Operand(packed=np.zeros(0, np.float32))
+"""An operand that the kernel does not read."""
+
+
 @dataclass(frozen=True)
 class KernelCall:
     """One step of the plan: the kernel, its arguments, and how its work may be split.

@@ -1,0 +1,192 @@
+"""Calls of the convolution kernel: the fields of ``Problem`` in ``csrc/kernels/conv/conv.h``, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from cuvil_edge.ir.dim import Extent, maximum, product
+from cuvil_edge.ir.dtype import DType
+from cuvil_edge.ir.graph import Node
+from cuvil_edge.kernels.epilogue import make_epilogue, refuse_epilogue
+from cuvil_edge.kernels.kernel import KERNEL_NAME, NOTHING, Kernel, KernelCall, Operand
+from cuvil_edge.kernels.panels import pack_panels, pad_vector
+from cuvil_edge.kernels.product_schedule import Tile, choose_blocks, choose_tile, rows_collide
+from cuvil_edge.target.target import Target
+
+TAPS, RUNS, COPY = 0, 1, 2
+_FEW_CHANNELS = 16
+"""Below this a run of one pixel's channels is too short for the inner loop."""
+_MANY_PANELS = 4
+"""Copying rows pays if each is read at least so often."""
+
+_SOURCE = """\
+#include "kernels/conv/conv.h"
+namespace {{
+{epilogue}
+using Tiling = cuvil::kernels::matmul::Tiling<{rows}, {vectors}, {bias}>;
+}}  // namespace
+extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {{
+  return cuvil::kernels::conv::run<Tiling, Epilogue>(operands, extents, scratch, begin, end);
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Geometry of a convolution with two spatial axes; ``height`` and ``width`` of input and output."""
+
+    in_extents: tuple[Extent, Extent]
+    out_extents: tuple[Extent, Extent]
+    kernel: tuple[int, int]
+    strides: tuple[int, int]
+    dilations: tuple[int, int]
+    pads_begin: tuple[Extent, Extent]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Where results go in a larger image: pixel (h, w) to (h * step + first) of an image of ``extents``."""
+
+    steps: tuple[int, int]
+    first: tuple[int, int]
+    extents: tuple[Extent, Extent]
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """The kernel's extents, in order."""
+
+    images: Extent
+    in_height: Extent
+    in_width: Extent
+    in_channels: int
+    in_stride: int
+    out_height: Extent
+    out_width: Extent
+    out_channels: int
+    out_stride: int
+    groups: int
+    kernel_h: int
+    kernel_w: int
+    stride_h: int
+    stride_w: int
+    dilation_h: int
+    dilation_w: int
+    pad_top: Extent
+    pad_left: Extent
+    access: int
+    block_rows: Extent
+    block_panels: int
+    spread_h: int
+    spread_w: int
+    first_h: int
+    first_w: int
+    image_height: Extent
+    image_width: Extent
+
+
+def refuse_conv(node: Node) -> str | None:
+    """Why the convolution kernels cannot compute a node, or None: they need f32, constant weights, channels last."""
+    x, weights, bias = (node.inputs + [None])[:3]
+    assert x is not None and weights is not None
+    if x.type.dtype is not DType.F32:
+        return f"the element type is {x.type.dtype.value}, not f32"
+    if weights.constant is None or (bias is not None and bias.constant is None):
+        return "the weights are computed while running"
+    if x.type.rank not in (3, 4):
+        return f"there are {x.type.rank - 2} spatial axes, not one or two"
+    if not node.op.channels_last:  # type: ignore[attr-defined]
+        return "channels are not last"
+    return refuse_epilogue(node.op.epilogue)  # type: ignore[attr-defined]
+
+
+def two_axes(values: Sequence[Extent], fill: Extent) -> tuple[Extent, Extent]:
+    """A pair for height and width; a single spatial axis is the width of an image of height 1."""
+    return (fill, values[0]) if len(values) == 1 else (values[0], values[1])
+
+
+def kernel_first(weights: np.ndarray, group: int) -> np.ndarray:
+    """Weights [M, C / group, k...] as [group, kh, kw, C / group, M / group]."""
+    filters, depth, *kernel = weights.shape
+    kh, kw = two_axes(kernel, 1)
+    return weights.reshape(group, filters // group, depth, kh, kw).transpose(0, 3, 4, 2, 1)
+
+
+def conv_call(node: Node, window: Window, weights: np.ndarray, target: Target, spread: Spread | None = None) -> KernelCall:
+    """One call; ``weights`` are [group, kh, kw, input channels, filters] of each group."""
+    groups, kernel_h, kernel_w, depth, filters = weights.shape
+    x, y = node.inputs[0], node.output
+    assert x is not None
+    tile, lanes = choose_tile(target), target.instruction_set.f32_lanes
+    pixels = x.type.shape[0] * product(window.out_extents)
+    blocks = choose_blocks(pixels, kernel_h * kernel_w * depth, filters, tile, target)
+    access = _access(window, depth, filters, groups, tile, target)
+    problem = _Problem(
+        x.type.shape[0], *window.in_extents, depth, groups * depth, *window.out_extents, filters, groups * filters,
+        groups, kernel_h, kernel_w, *window.strides, *window.dilations, *window.pads_begin, access, blocks.rows,
+        blocks.panels, *(spread.steps if spread else (0, 0)), *(spread.first if spread else (0, 0)),
+        *(spread.extents if spread else (0, 0)),
+    )  # fmt: skip
+    bias_value = node.inputs[2] if len(node.inputs) > 2 else None
+    epilogue = make_epilogue(node.op.epilogue, [v for v in node.inputs[3:] if v is not None], y.type.shape)  # type: ignore[attr-defined]
+    source = _SOURCE.format(
+        name=KERNEL_NAME,
+        epilogue=epilogue.source,
+        rows=tile.rows,
+        vectors=tile.vectors,
+        bias=str(bias_value is not None).lower(),
+    )
+    packed = [pack_panels(part.reshape(-1, filters), tile.vectors * lanes, lanes) for part in weights]
+    operands = (
+        Operand(x),
+        Operand(packed=np.concatenate(packed)),
+        _bias_operand(None if bias_value is None else bias_value.constant, groups, lanes),
+        Operand(y),
+        *epilogue.operands,
+    )
+    extents = tuple(getattr(problem, field.name) for field in fields(problem))
+    return KernelCall(
+        Kernel.create(node.op.name, source),
+        operands,
+        (*extents, *epilogue.extents),
+        blocks.items * groups,
+        _scratch_bytes(problem, tile),
+        f"tile {tile.rows}x{tile.vectors * lanes}, {blocks.rows} pixels x {blocks.panels} panels an item",
+    )
+
+
+def _access(window: Window, depth: int, filters: int, groups: int, tile: Tile, target: Target) -> int:
+    if window.kernel == (1, 1):
+        reads = -(-filters // (tile.vectors * target.instruction_set.f32_lanes))
+        collide = rows_collide(4 * depth * groups * window.strides[1], tile, target)
+        return COPY if collide and reads >= _MANY_PANELS else TAPS
+    runs = groups == 1 and window.dilations[1] == 1 and window.kernel[1] > 1 and depth < _FEW_CHANNELS
+    return RUNS if runs else TAPS
+
+
+def _bias_operand(bias: np.ndarray | None, groups: int, lanes: int) -> Operand:
+    if bias is None:
+        return NOTHING
+    return Operand(packed=np.concatenate([pad_vector(part, lanes) for part in bias.reshape(groups, -1)]))
+
+
+def _scratch_bytes(problem: _Problem, tile: Tile) -> Extent:
+    """Pointers, a row of zeros, places of spread results, copied rows: as laid out by ``Windows``."""
+
+    def aligned(size: Extent) -> Extent:
+        return (size + 63) // 64 * 64
+
+    runs = problem.access == RUNS
+    taps = problem.kernel_h * (1 if runs else problem.kernel_w)
+    run = problem.in_channels * (problem.kernel_w if runs else 1)
+    tiles = (problem.block_rows + tile.rows - 1) // tile.rows
+    size = aligned(tiles * tile.rows * taps * 8) + aligned(run * 4)
+    if problem.spread_h:
+        size = size + aligned(problem.block_rows * 8)
+    if problem.access != TAPS:
+        copies = problem.block_rows * (problem.kernel_h if runs else 1)
+        size = size + copies * ((run + 15) // 16 * 16 + 16) * 4
+    return maximum(size, 64)

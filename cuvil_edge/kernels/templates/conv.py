@@ -1,0 +1,44 @@
+"""conv: convolution as an implicit matrix product (``csrc/kernels/conv/conv.h``)."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from cuvil_edge.ir.graph import Node
+from cuvil_edge.kernels.conv_call import Window, conv_call, kernel_first, refuse_conv, two_axes
+from cuvil_edge.kernels.kernel import KernelCall
+from cuvil_edge.kernels.template import KernelTemplate
+from cuvil_edge.ops.conv import Conv
+from cuvil_edge.target.target import Target
+
+
+class ImplicitProduct(KernelTemplate):
+    """Any kernel size, stride, dilation and group over one or two spatial axes; channels last."""
+
+    ops = ("conv",)
+
+    def refuse(self, node: Node, target: Target) -> str | None:
+        """f32, constant weights, one or two spatial axes, channels last."""
+        return refuse_conv(node)
+
+    def cost(self, node: Node, target: Target) -> float:
+        """Multiply-adds, relative to those that are needed: filters of a group are padded to whole vectors."""
+        weights = node.inputs[1]
+        assert weights is not None and weights.constant is not None
+        lanes, filters = target.instruction_set.f32_lanes, weights.constant.shape[0] // cast(Conv, node.op).group
+        return lanes * -(-filters // lanes) / max(1, filters)
+
+    def lower(self, node: Node, target: Target) -> list[KernelCall]:
+        """One call."""
+        op, x, weights = cast(Conv, node.op), node.inputs[0], node.inputs[1]
+        assert x is not None and weights is not None and weights.constant is not None
+        axes = x.type.rank - 2
+        window = Window(
+            two_axes(x.type.shape[1:-1], 1),
+            two_axes(node.output.type.shape[1:-1], 1),
+            two_axes(weights.constant.shape[2:], 1),
+            two_axes(op.strides, 1),
+            two_axes(op.dilations, 1),
+            two_axes(op.pads[:axes], 0),
+        )
+        return [conv_call(node, window, kernel_first(weights.constant, op.group), target)]
