@@ -33,15 +33,15 @@ tool() { sha256sum "$1"; }
 command -v sha256sum >/dev/null 2>&1 || tool() { ./model --sha256 "$1"; }
 for file; do tool "./$file" || exit 1; done
 """
-# $1 model folder, $2 token, $3 sha256
+# $1 model folder, $2 token, $3 sha256. Old versions of `sync` take no files, and then flush everything.
 _INSTALL = r"""
 cd "$1" || exit 1
 [ "$(readlink lock)" = "$2" ] || { echo "the deployment lock was taken over" >&2; exit 1; }
-sync
+find "incoming/$2" -exec sync {} + 2>/dev/null || sync
 if [ -e "releases/$3" ]; then mv "releases/$3" "incoming/$2.broken" || exit 1; fi
 mv "incoming/$2" "releases/$3" || exit 1
 rm -rf "incoming/$2.broken"
-sync
+sync releases 2>/dev/null || sync
 """
 # $1 model folder, $2 token, $3 sha256: link `current` to it, `previous` to what was current, remove all others.
 _SWITCH = r"""
@@ -56,7 +56,7 @@ old=$(readlink current 2>/dev/null)
 new=releases/$3
 if [ -n "$old" ] && [ "$old" != "$new" ] && [ -d "$old" ]; then point previous "$old" "$2"; fi
 point current "$new" "$2"
-sync
+sync . 2>/dev/null || sync
 previous=$(readlink previous 2>/dev/null)
 for release in releases/*; do
   [ "$release" = "$new" ] || [ "$release" = "$previous" ] || rm -rf "$release"
@@ -82,7 +82,7 @@ previous=$(readlink previous 2>/dev/null)
 if [ -z "$previous" ] || [ "$previous" = "$current" ] || [ ! -d "$previous" ]; then echo none; exit 0; fi
 point current "$previous" "$2"
 [ -z "$current" ] || point previous "$current" "$2"
-sync
+sync . 2>/dev/null || sync
 echo "${previous##*/}" "${current##*/}"
 """
 # $1 root

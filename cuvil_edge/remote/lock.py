@@ -62,11 +62,16 @@ done
 rm -rf "$dir/incoming/"* 2>/dev/null
 mkdir "$upload" || { leave; exit 1; }
 echo locked
+line=
 while read -r line; do
   [ "$line" = release ] && break
   beat
 done
-rm -rf "$upload"
+rm -rf "$upload" 2>/dev/null
+if [ "$line" != release ]; then
+  # The link broke: what was receiving the upload may see it a moment later, and write a last file until then.
+  for _ in 1 2 3; do sleep 1; rm -rf "$upload" 2>/dev/null; done
+fi
 leave
 echo released
 """
