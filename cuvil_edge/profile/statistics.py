@@ -172,14 +172,18 @@ def trend(values: Sequence[float]) -> float:
 def drift(values: Sequence[float]) -> float:
     """Median of the last quarter / median of the first quarter - 1: a throttling board gives a positive number.
 
-    0 for fewer than eight values, or where the first quarter is 0.
+    0 for fewer than eight values, where the first quarter is 0, and where the middle halves of both quarters overlap:
+    then noise alone may have moved the medians.
     """
     array = np.asarray(values, dtype=np.float64)
     quarter = len(array) // 4
     if quarter < 2:
         return 0.0
-    first = float(np.median(array[:quarter]))
-    return float(np.median(array[-quarter:])) / first - 1 if first > 0 else 0.0
+    first_q1, first, first_q3 = np.percentile(array[:quarter], (25, 50, 75))
+    last_q1, last, last_q3 = np.percentile(array[-quarter:], (25, 50, 75))
+    if first <= 0 or (last_q1 <= first_q3 and first_q1 <= last_q3):
+        return 0.0
+    return float(last / first - 1)
 
 
 def histogram(values: Sequence[float], most_bins: int = 40) -> tuple[list[float], list[int]]:

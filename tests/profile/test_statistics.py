@@ -115,6 +115,7 @@ def test_drift_compares_quarters() -> None:
     assert drift([100] * 10 + [120] * 10) == pytest.approx(0.2)
     assert drift([120] * 10 + [100] * 10) == pytest.approx(-1 / 6)
     assert drift([1, 2, 3]) == 0
+    assert drift([100, 140, 100, 140] + [110] * 8 + [120, 160, 120, 160]) == 0
     assert drift([0] * 20) == 0
 
 

@@ -51,6 +51,11 @@ def test_a_throttling_board_is_found(seed: int) -> None:
     assert build_report(with_runs(values)).verdict == "untrusted"
 
 
+def test_a_board_that_drops_its_boost_clock_is_found_though_it_recovers_slowly() -> None:
+    values = [WALL_NS] * 10 + [int(WALL_NS * f) for f in np.linspace(1.3, 1.12, 30)]
+    assert "slower" in found(with_runs(values))["drift"].what
+
+
 def test_a_short_warm_up_is_told_from_heat() -> None:
     values = [int(WALL_NS * f) for f in np.linspace(1.12, 1.0, 40)]
     drift = found(with_runs(values))["drift"]
