@@ -65,7 +65,7 @@ def test_nothing_is_left_unfinished_or_tied_to_a_machine(path: Path) -> None:
             assert not pattern.search(line), f"{relative(path)}:{number}: {line.strip()[:100]} ({remedy})"
 
 
-@pytest.mark.parametrize("path", [path for path in PYTHON if path.parts[-1] != "__init__.py"], ids=relative)
+@pytest.mark.parametrize("path", python_files("cuvil_edge", "scripts"), ids=relative)
 def test_every_file_says_what_it_is(path: Path) -> None:
     assert ast.get_docstring(parse(path)), f"{relative(path)}: begin with one sentence about what is in it"
 

@@ -40,7 +40,7 @@ def test_python_functions_stay_small(path: Path) -> None:
             )
 
 
-@pytest.mark.parametrize("path", CPP, ids=relative)
+@pytest.mark.parametrize("path", [path for path in CPP if relative(path).startswith("csrc/")], ids=relative)
 def test_cpp_functions_stay_small(path: Path) -> None:
     start = None
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
