@@ -44,7 +44,7 @@ def build_report(profile: Profile, warnings: Sequence[TrustWarning] = ()) -> Rep
         by_kernel=_groups(layers, lambda row: row.kernel),
         closure=closure,
         arena=_arena(profile),
-        limits=profile.board_limits,
+        limits=_limits(profile),
         facts=_facts(profile),
         verification=profile.verification,
         warnings=found,
@@ -283,6 +283,13 @@ def _arena(profile: Profile) -> Arena | None:
         peak_step=peak,
         peak_slots=tuple((", ".join(slot.values) or "(unnamed)", slot.bytes) for slot in at_peak),
     )
+
+
+def _limits(profile: Profile) -> BoardLimits | None:
+    """The board's limits, None where neither is known."""
+    limits = profile.board_limits
+    known = limits is not None and (limits.peak_flops_per_second or limits.memory_bytes_per_second)
+    return limits if known else None
 
 
 def _facts(profile: Profile) -> tuple[FactRow, ...]:
