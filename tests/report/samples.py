@@ -157,6 +157,7 @@ def all_kinds() -> dict[str, Profile]:
         ),
         "only_peak": make_profile(board_limits=BoardLimits(peak_flops_per_second=GIGA)),
         "only_bandwidth": make_profile(board_limits=BoardLimits(memory_bytes_per_second=GIGA)),
+        "empty_limits": make_profile(board_limits=BoardLimits()),
         "nasty_names": with_names(NASTY_NAME),
         "scalar": make_profile(1, steps=(make_step(0, outputs=(ProfileTensor("s", "i64", ()),), inputs=()),)),
         "counted_nothing": make_counted(step_counters={"instructions": (0, 0, 0)}),

@@ -140,6 +140,10 @@ def test_bound(flops: int, moved: int, limits: BoardLimits | None, expected: str
     assert bound_by(flops, moved, limits) == expected
 
 
+def test_limits_that_say_nothing_are_no_limits() -> None:
+    assert build_report(make_profile(board_limits=BoardLimits())).limits is None
+
+
 def test_arena_counts_what_is_alive_in_each_step() -> None:
     slots = (
         ProfileSlot(kind="arena", first_step=0, last_step=1, bytes=10, values=("a",)),

@@ -56,10 +56,13 @@ def linear_ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """Powers of ten in [low, high], thinned to at most ``most``."""
-    powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
-    stride = max(1, math.ceil(len(powers) / most))
-    return [10.0**power for power in powers[::stride]]
+    """Powers of ten in [low, high], thinned to at most ``most``; with 2 and 5 times them where there are few."""
+    powers = range(math.floor(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
+    inside = [10.0**power for power in powers if low <= 10.0**power <= high]
+    if len(inside) <= 2:
+        ticks = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
+        return [tick for tick in ticks if low <= tick <= high]
+    return inside[:: max(1, math.ceil(len(inside) / most))]
 
 
 def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:

@@ -104,9 +104,8 @@ class TerminalFormat(ReportFormat):
         if not rows:
             return ["The plan has no steps."]
         count, all_count = len(rows), len(report.layers)
-        title = (
-            f"Layers, the slowest {count} of {all_count}" if report.is_timed else f"Layers, top {count} of {all_count}"
-        )
+        order = "slowest" if report.is_timed else "most instructions"
+        title = f"Layers, {order} first" + (f" ({count} of {all_count})" if count < all_count else "")
         table = _table(rows, _columns(report, self._width), self._width)
         return [self._title(title), self._paint(table[0], "dim"), *table[1:]]
 

@@ -47,7 +47,7 @@ def test_closure_adds_up_as_printed() -> None:
 
 def test_top_limits_the_rows() -> None:
     report = build_report(make_profile(30))
-    assert "the slowest 5 of 30" in TerminalFormat(top=5).render(report)
+    assert "slowest first (5 of 30)" in TerminalFormat(top=5).render(report)
     assert TerminalFormat(top=None).render(report).count("conv_1x1") == 0
     assert TerminalFormat(top=None, width=160).render(report).count("conv_1x1") == 30
 
