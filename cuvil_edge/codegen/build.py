@@ -24,16 +24,18 @@ _COMMON = ("-fno-exceptions", "-fno-rtti", "-fPIC", "-fvisibility=hidden", "-g0"
 _KERNEL_FLAGS = ("-std=c++20", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 _AGENT_FLAGS = ("-std=c++20", "-Os", "-ffunction-sections", "-fdata-sections")
 _AGENT_FOLDERS = ("base", "runtime", "agent")
+_KERNEL_FOLDERS = ("abi", "simd", "kernels")
 
 
 @dataclass(frozen=True)
 class Source:
-    """One translation unit: its text or file, and the arguments that decide what becomes of it."""
+    """One translation unit: its text, the arguments and the folders of ``csrc`` that decide what becomes of it."""
 
     label: str
     text: str
     language: str
     arguments: tuple[str, ...]
+    folders: tuple[str, ...]
 
 
 class Builder:
@@ -70,11 +72,12 @@ class Builder:
         """Kernels by name and text, compiled for exactly the target's CPU."""
         simd = self.target.instruction_set.simd
         arguments = (*self.shared.cpu_arguments(self.target), *_COMMON, *_KERNEL_FLAGS, f"-DCUVIL_SIMD={simd}")
-        return [Source(name, text, "c++", arguments) for name, text in sources]
+        return [Source(name, text, "c++", arguments, _KERNEL_FOLDERS) for name, text in sources]
 
     def model_source(self, name: str, text: str) -> Source:
         """The model's own tables, compiled for the architecture's baseline."""
-        return Source(name, text, "c", ("-std=c11", "-O1", "-fPIC", "-fvisibility=hidden", "-g0"))
+        arguments = ("-std=c11", "-O1", "-fPIC", "-fvisibility=hidden", "-g0")
+        return Source(name, text, "c", arguments, ("abi",))
 
     def objects(self, sources: Sequence[Source], toolchain: Toolchain | None = None) -> list[Path]:
         """Objects of ``sources``, in order; several are compiled at the same time."""
@@ -98,7 +101,7 @@ class Builder:
 
     def link_program(self, objects: Sequence[Path]) -> bytes:
         """The agent with this model linked in: static, runs on any kernel of the architecture."""
-        agent = self.objects(agent_sources(), self.static)
+        agent = self.objects([agent_source()], self.static)
         flags = ("-static", "-nostdlib++", "-Wl,--gc-sections", "-Wl,--build-id=none", "-s")
         return self._link(self.static, (*flags, *map(str, objects), *map(str, agent)))
 
@@ -106,7 +109,7 @@ class Builder:
         digest = hashlib.sha256()
         for part in (*toolchain.command[1:], compiler_version(toolchain), *source.arguments, source.language):
             digest.update(part.encode() + b"\0")
-        digest.update(headers_digest())
+        digest.update(tree_digest(source.folders))
         digest.update(source.text.encode())
         return digest.hexdigest()
 
@@ -164,23 +167,21 @@ class Builder:
 
 
 @cache
-def headers_digest() -> bytes:
-    """Hash of every file under ``csrc`` that a generated source or the agent may include."""
+def tree_digest(folders: tuple[str, ...]) -> bytes:
+    """Hash of every file in these folders of ``csrc``: all that a source which includes from them depends on."""
     digest = hashlib.sha256()
     root = data_dir("csrc")
-    for path in sorted(root.rglob("*")):
-        if path.suffix in (".h", ".inc") and path.is_file():
-            digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    for path in sorted(path for folder in folders for path in (root / folder).rglob("*") if path.is_file()):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     return digest.digest()
 
 
-@cache
-def agent_sources() -> tuple[Source, ...]:
-    """The agent: every source of the runtime that needs no dynamic loading."""
+def agent_source() -> Source:
+    """The agent as one translation unit: the runtime and the program on a device; nothing that loads libraries."""
     root = data_dir("csrc")
-    arguments = (*_COMMON, *_AGENT_FLAGS)
-    paths = [path for folder in _AGENT_FOLDERS for path in sorted((root / folder).glob("*.cc"))]
-    return tuple(Source(path.stem, path.read_text(), "c++", arguments) for path in paths)
+    paths = [path.relative_to(root) for folder in _AGENT_FOLDERS for path in sorted((root / folder).glob("*.cc"))]
+    text = "".join(f'#include "{path}"\n' for path in paths)
+    return Source("agent", text, "c++", (*_COMMON, *_AGENT_FLAGS), ("abi", *_AGENT_FOLDERS))
 
 
 @cache
