@@ -1,7 +1,7 @@
 """Extents of tensors: plain ints, or integer expressions over named symbols.
 
 An expression is a polynomial with integer coefficients over atoms; an atom is a symbol, a floor division, a maximum
-or a minimum. Polynomials are kept in one canonical form, so two expressions that expand to the same polynomial are equal.
+or a minimum. Polynomials are kept in one canonical form, so expressions that expand to the same polynomial are equal.
 A result without atoms is always returned as a plain int: static shapes are the special case that costs nothing.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import gcd
-from typing import Union
 
 UNBOUNDED = 2**62
 """Upper bound of a symbol that has none: no real extent reaches it, and sums of a few still fit 64 bits."""
@@ -43,7 +42,7 @@ class _Operation:
         return f"{self.kind}({self.left}, {self.right})"
 
 
-Atom = Union[Symbol, _Operation]
+Atom = Symbol | _Operation
 Monomial = tuple[Atom, ...]
 
 
@@ -120,7 +119,7 @@ class Dim:
     __repr__ = __str__
 
 
-Extent = Union[int, Dim]
+Extent = int | Dim
 Shape = tuple[Extent, ...]
 
 
@@ -215,8 +214,9 @@ def _multiple_symbol(atom: Atom) -> Symbol | None:
         return None
     monomial = next(iter(atom.left.terms))
     symbol = monomial[0] if len(monomial) == 1 else None
-    is_scaled = isinstance(symbol, Symbol) and atom.left.terms == {monomial: 1} and atom.right == symbol.multiple_of > 1
-    return symbol if is_scaled else None
+    if not isinstance(symbol, Symbol) or atom.left.terms != {monomial: 1}:
+        return None
+    return symbol if atom.right == symbol.multiple_of > 1 else None
 
 
 def _restored(monomial: Monomial, coefficient: int) -> tuple[Monomial, int]:
@@ -335,7 +335,9 @@ def symbols_of(extent: Extent) -> frozenset[Symbol]:
 
 def evaluate(extent: Extent, values: Mapping[str, int]) -> int:
     """The value of ``extent`` where each symbol has the value given for its name; KeyError for a missing one."""
-    return int(_fold(extent, lambda symbol: values[symbol.name]))
+    result = _fold(extent, lambda symbol: values[symbol.name])
+    assert isinstance(result, int)
+    return result
 
 
 def substitute(extent: Extent, replacements: Mapping[Symbol, Extent]) -> Extent:

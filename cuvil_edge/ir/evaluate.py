@@ -33,11 +33,11 @@ def reference_run(graph: Graph, inputs: Mapping[str, np.ndarray]) -> list[np.nda
         results = at_symbols(node.op, symbols).reference(*operands)
         for value, array in zip(node.outputs, results if isinstance(results, tuple) else (results,), strict=True):
             arrays[value] = _checked(node, value, np.asarray(array), symbols)
-        for value in node.inputs:
-            if value is not None:
-                live[value] -= 1
-                if live[value] == 0:
-                    arrays.pop(value, None)
+        for operand in node.inputs:
+            if operand is not None:
+                live[operand] -= 1
+                if live[operand] == 0:
+                    arrays.pop(operand, None)
     return [_array_of(value, arrays, symbols) for value in graph.outputs]
 
 
@@ -61,7 +61,9 @@ def bind_symbols(graph: Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, in
     for check in graph.checks.pending:
         left, right = evaluate(check.left, symbols), evaluate(check.right, symbols)
         if left != right if check.relation == "==" else left < right:
-            raise InputError(check.message, expected=f"{check.left} {check.relation} {check.right}", found=f"{left}, {right}")
+            raise InputError(
+                check.message, expected=f"{check.left} {check.relation} {check.right}", found=f"{left}, {right}"
+            )
     return symbols
 
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -72,8 +72,8 @@ class Op(ABC):
         """
 
     @abstractmethod
-    def reference(self, *inputs: np.ndarray | None) -> np.ndarray | tuple[np.ndarray, ...]:
-        """The definition: obvious and slow numpy."""
+    def reference(self, *inputs: Any, **_: Any) -> np.ndarray | tuple[np.ndarray, ...]:
+        """The definition: obvious and slow numpy. Each operation names its own inputs, all positional."""
 
     @classmethod
     @abstractmethod
@@ -107,7 +107,7 @@ class Op(ABC):
         return None
 
     def transposed(self, permutation: tuple[int, ...]) -> Op | None:
-        """The operation ``t`` with ``t(transpose(x, p)) = transpose(self(x), p)`` for every run-time input of full rank.
+        """The operation ``t`` with ``t(transpose(x, p)) = transpose(self(x), p)`` for run-time inputs x of full rank.
 
         None if there is no such operation. Lets layout changes move through the graph and cancel.
         """

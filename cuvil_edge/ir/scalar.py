@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Union
 
 import numpy as np
 
@@ -42,26 +41,26 @@ class Call:
     dtype: DType
 
 
-ScalarExpr = Union[Arg, Literal, Call]
+ScalarExpr = Arg | Literal | Call
 
 
 def _erf(x: np.ndarray) -> np.ndarray:
     from math import erf
 
-    return np.vectorize(erf, otypes=[np.float64])(x).astype(np.asarray(x).dtype)
+    return np.asarray(np.vectorize(erf, otypes=[np.float64])(x)).astype(np.asarray(x).dtype)
 
 
 def _integer_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Division as the element type defines it: integers truncate toward zero (ONNX Div)."""
     if np.asarray(a).dtype.kind == "f":
-        return np.true_divide(a, b)
+        return np.asarray(np.true_divide(a, b))
     quotient = np.abs(a) // np.abs(b)
-    return (quotient * np.sign(a) * np.sign(b)).astype(np.asarray(a).dtype)
+    return np.asarray(quotient * np.sign(a) * np.sign(b)).astype(np.asarray(a).dtype)
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
     tail = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1 / (1 + tail), tail / (1 + tail)).astype(np.asarray(x).dtype)
+    return np.asarray(np.where(x >= 0, 1 / (1 + tail), tail / (1 + tail))).astype(np.asarray(x).dtype)
 
 
 ARITHMETIC: dict[str, Callable[..., np.ndarray]] = {
@@ -149,7 +148,7 @@ class _Parser:
             return Arg(index, self.dtypes[index])
         if isinstance(node, ast.Name):
             return self.literal(self.attributes[node.id])
-        if isinstance(node, ast.Constant):
+        if isinstance(node, ast.Constant) and isinstance(node.value, float | int):
             return self.literal(node.value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             operand = self.convert(node.operand)

@@ -87,7 +87,7 @@ class Elementwise(Op):
         """Odd shapes, broadcasting of every side, empty tensors, for each accepted element type."""
         random = np.random.default_rng(len(cls.__name__))
         count = cls.operand_count()
-        shapes = [[(3, 5, 7)] * count, [(1,)] * count, [()] * count, [(2, 0, 3)] * count]
+        shapes: list[list[tuple[int, ...]]] = [[(3, 5, 7)] * count, [(1,)] * count, [()] * count, [(2, 0, 3)] * count]
         if count > 1:
             shapes += [[(3, 1, 7), *[(5, 1)] * (count - 1)], [(), *[(2, 3)] * (count - 1)]]
         samples = []

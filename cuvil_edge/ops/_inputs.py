@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -62,6 +62,15 @@ def check_axis(axis: int, rank: int) -> None:
     """ShapeError unless ``axis`` is in ``[0, rank)``."""
     if not 0 <= axis < rank:
         raise ShapeError("axis is out of range", expected=f"0 to {rank - 1}", found=str(axis))
+
+
+def ints(extents: Iterable[Extent]) -> tuple[int, ...]:
+    """Extents that are plain numbers, as they are when a reference runs; TypeError for one that depends on symbols."""
+    numbers = tuple(extents)
+    for number in numbers:
+        if not isinstance(number, int):
+            raise TypeError(f"{number} depends on symbols")
+    return numbers  # type: ignore[return-value]
 
 
 def accumulator(array: np.ndarray) -> np.ndarray:

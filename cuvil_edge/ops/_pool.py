@@ -11,7 +11,7 @@ from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.dim import Extent, product
 from cuvil_edge.ir.op import Cost, Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._inputs import require_rank, required, sample_array
+from cuvil_edge.ops._inputs import ints, require_rank, required, sample_array
 from cuvil_edge.ops._window import check_window, join_layout, split_layout, window_extents
 
 
@@ -46,14 +46,14 @@ class Pool(Op):
         traffic = super().cost(inputs, outputs)
         return Cost(outputs[0].elements * product(self.kernel), traffic.bytes_read, traffic.bytes_written)
 
-    def out_extents(self, spatial: Sequence[int]) -> list[int]:
+    def out_extents(self, spatial: Sequence[int]) -> tuple[int, ...]:
         """Static output extents of unpadded spatial extents."""
-        out = window_extents(spatial, self.kernel, self.strides, self.pads, self.dilations, Checks(), self.ceil_mode)
-        return [int(extent) for extent in out]  # type: ignore[arg-type]
+        ceil = self.ceil_mode
+        return ints(window_extents(spatial, self.kernel, self.strides, self.pads, self.dilations, Checks(), ceil))
 
     def pads_for(self, spatial: Sequence[int], out: Sequence[int]) -> tuple[int, ...]:
         """Pads that let every window lie inside the padded data, also those that reach over the end."""
-        rank, pads = len(spatial), list(self.pads)
+        rank, pads = len(spatial), list(ints(self.pads))
         for axis in range(rank):
             reach = (out[axis] - 1) * self.strides[axis] + self.dilations[axis] * (self.kernel[axis] - 1) + 1
             pads[rank + axis] = max(pads[rank + axis], reach - spatial[axis] - pads[axis])

@@ -75,7 +75,7 @@ NEAREST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def linear_kernel(distance: np.ndarray) -> np.ndarray:
     """Weight of a source element at a distance: a triangle."""
-    return np.maximum(0.0, 1.0 - np.abs(distance))
+    return np.asarray(np.maximum(0.0, 1.0 - np.abs(distance)))
 
 
 def cubic_kernel(distance: np.ndarray, a: float) -> np.ndarray:
@@ -83,7 +83,7 @@ def cubic_kernel(distance: np.ndarray, a: float) -> np.ndarray:
     x = np.abs(distance)
     near = ((a + 2) * x - (a + 3)) * x * x + 1
     far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
-    return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
+    return np.asarray(np.where(x <= 1, near, np.where(x < 2, far, 0.0)))
 
 
 def nearest_weights(axis: Axis, positions: np.ndarray, rounding: str) -> np.ndarray:

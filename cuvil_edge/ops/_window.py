@@ -13,10 +13,10 @@ from cuvil_edge.ir.dim import Extent, ceildiv, floordiv, minimum
 
 
 def check_window(
-    rank: int, kernel: Sequence[Extent], strides: Sequence[int], pads: Sequence, dilations: Sequence
+    rank: int, kernel: Sequence[Extent], strides: Sequence[int], pads: Sequence[Extent], dilations: Sequence[int]
 ) -> None:
     """ShapeError unless the attributes have one entry for each of ``rank`` spatial axes (pads two) and are positive."""
-    counts = {
+    counts: dict[str, tuple[Sequence[Extent], int]] = {
         "kernel": (kernel, rank),
         "strides": (strides, rank),
         "pads": (pads, 2 * rank),
@@ -66,7 +66,7 @@ def pad_spatial(x: np.ndarray, pads: Sequence[int], value: float) -> np.ndarray:
 def windows(
     x: np.ndarray, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int], out: Sequence[int]
 ) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """For each position in the kernel: the position, and the elements of padded ``x`` there for all windows, [N, C, *out]."""
+    """Each position in the kernel, with the elements of padded ``x`` there for all windows: [N, C, *out]."""
     for position in product(*map(range, kernel)):
         starts = [p * d for p, d in zip(position, dilations, strict=True)]
         slices = [slice(a, a + (n - 1) * s + 1, s) for a, n, s in zip(starts, out, strides, strict=True)]

@@ -9,7 +9,7 @@ import numpy as np
 from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.op import Inputs, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._inputs import accumulator, require_float, required
+from cuvil_edge.ops._inputs import accumulator, ints, require_float, required
 from cuvil_edge.ops._pool import Pool
 from cuvil_edge.ops._window import channels_first, pad_spatial, restore_layout, windows
 
@@ -19,7 +19,7 @@ class AveragePool(Pool):
     """The mean over the data in each window.
 
     Attributes:
-        count_include_pad: padding counts as zeros; what a rounded-up last window reaches beyond the padding never counts.
+        count_include_pad: padding counts as zeros. What a rounded-up last window reaches beyond it never counts.
     """
 
     count_include_pad: bool = False
@@ -36,12 +36,9 @@ class AveragePool(Pool):
         out = self.out_extents(spatial)
         pads = self.pads_for(spatial, out)
         data = pad_spatial(accumulator(x), pads, 0.0)
-        counted = pad_spatial(np.ones((1, 1, *spatial)), self.pads if self.count_include_pad else (0,) * len(pads), 1.0)
-        extra = [
-            whole - own
-            for whole, own in zip(pads, self.pads if self.count_include_pad else (0,) * len(pads), strict=True)
-        ]
-        counted = pad_spatial(counted, extra, 0.0)
+        own = ints(self.pads) if self.count_include_pad else (0,) * len(pads)
+        beyond = [whole - part for whole, part in zip(pads, own, strict=True)]
+        counted = pad_spatial(pad_spatial(np.ones((1, 1, *spatial)), own, 1.0), beyond, 0.0)
         total, count = np.zeros((*x.shape[:2], *out)), np.zeros((1, 1, *out))
         for _, part in windows(data, self.kernel, self.strides, self.dilations, out):
             total += part
@@ -53,10 +50,9 @@ class AveragePool(Pool):
     @classmethod
     def samples(cls) -> list[Sample]:
         """The geometries of all pools, with padding counted and not."""
-        plain = cls.geometry_samples()
-        counted = [
-            Sample(replace(sample.op, count_include_pad=True), sample.inputs, name=f"{sample.name}_count_include_pad")
-            for sample in plain
-            if any(sample.op.pads)  # type: ignore[attr-defined]
-        ]
-        return plain + counted
+        samples = cls.geometry_samples()
+        for sample in list(samples):
+            if isinstance(op := sample.op, cls) and any(op.pads):
+                counted = replace(op, count_include_pad=True)
+                samples.append(Sample(counted, sample.inputs, name=f"{sample.name}_count_include_pad"))
+        return samples

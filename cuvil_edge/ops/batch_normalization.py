@@ -45,7 +45,7 @@ class BatchNormalization(Op):
         column = (-1, *[1] * (x.ndim - 2))
         s, b, m, v = (accumulator(part).reshape(column) for part in (scale, bias, mean, variance))
         with np.errstate(all="ignore"):
-            return ((x - m) / np.sqrt(v + self.epsilon) * s + b).astype(x.dtype)
+            return np.asarray((x - m) / np.sqrt(v + self.epsilon) * s + b).astype(x.dtype)
 
     def decompose(self, builder: GraphBuilder, inputs: Inputs) -> list[Value] | None:
         """A multiplication and an addition with constants; with operands that are not constant, the whole formula."""

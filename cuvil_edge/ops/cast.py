@@ -46,4 +46,4 @@ class Cast(Elementwise):
         ]
         samples += [Sample(cls(to), (flags,), name=f"bool_{to.value}") for to in (DType.F32, DType.I64)]
         samples += [Sample(cls(to), (reals,), name=f"f32_{to.value}") for to in (DType.F16, DType.F64, DType.F32)]
-        return [*samples, Sample(cls(DType.I64), (np.float32(2.5),), name="scalar")]
+        return [*samples, Sample(cls(DType.I64), (np.array(2.5, np.float32),), name="scalar")]

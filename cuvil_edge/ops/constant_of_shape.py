@@ -12,6 +12,7 @@ from cuvil_edge.ir.dim import Shape
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.op import Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
+from cuvil_edge.ops._inputs import ints
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class ConstantOfShape(Op):
 
     def reference(self) -> np.ndarray:
         """numpy's full."""
-        return np.full(self.shape, self.value, self.dtype.numpy)
+        return np.full(ints(self.shape), self.value, self.dtype.numpy)
 
     @classmethod
     def samples(cls) -> list[Sample]:

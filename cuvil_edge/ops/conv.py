@@ -17,6 +17,7 @@ from cuvil_edge.ir.tensor_type import TensorType
 from cuvil_edge.ops._epilogue import apply_epilogue, epilogue_flops, sample_epilogue, with_epilogue
 from cuvil_edge.ops._inputs import (
     accumulator,
+    ints,
     optional,
     require_float,
     require_rank,
@@ -80,7 +81,7 @@ class Conv(Op):
         self, x: np.ndarray, w: np.ndarray, bias: np.ndarray | None = None, *operands: np.ndarray | None
     ) -> np.ndarray:
         """One matrix product for each position in the kernel, summed in float64."""
-        x64 = pad_spatial(channels_first(accumulator(x), self.channels_last), self.pads, 0.0)
+        x64 = pad_spatial(channels_first(accumulator(x), self.channels_last), ints(self.pads), 0.0)
         kernel, groups = w.shape[2:], self.group
         out = [
             (n - d * (k - 1) - 1) // s + 1
@@ -88,9 +89,10 @@ class Conv(Op):
         ]
         batch, filters = x64.shape[0], w.shape[0]
         w64 = accumulator(w).reshape(groups, filters // groups, w.shape[1], *kernel)
+        w64 = np.moveaxis(w64, (0, 1, 2), (-3, -2, -1))
         y = np.zeros((batch, groups, filters // groups, prod(out)))
         for position, part in windows(x64, kernel, self.strides, self.dilations, out):
-            y += w64[(..., *position)] @ part.reshape(batch, groups, w.shape[1], prod(out))
+            y += w64[position] @ part.reshape(batch, groups, w.shape[1], prod(out))
         y = y.reshape(batch, filters, *out)
         if bias is not None:
             y += accumulator(bias).reshape(-1, *[1] * len(out))

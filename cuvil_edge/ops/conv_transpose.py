@@ -16,6 +16,7 @@ from cuvil_edge.ir.tensor_type import TensorType
 from cuvil_edge.ops._epilogue import apply_epilogue, epilogue_flops, sample_epilogue, with_epilogue
 from cuvil_edge.ops._inputs import (
     accumulator,
+    ints,
     optional,
     require_float,
     require_rank,
@@ -30,8 +31,8 @@ from cuvil_edge.ops._window import channels_first, check_window, join_layout, re
 class ConvTranspose(Op):
     """Each input element adds ``x * w`` to a window of the output: the gradient of Conv with respect to its data.
 
-    ``y[n, m, o * stride + k * dilation - pad] += x[n, c, o] * w[c, m, k]`` in each group, plus ``bias[m]``; the extent is
-    ``stride * (in - 1) + dilation * (kernel - 1) + 1 + output_padding - pad_begin - pad_end``.
+    ``y[n, m, o * stride + k * dilation - pad] += x[n, c, o] * w[c, m, k]`` in each group, plus ``bias[m]``; the extent
+    is ``stride * (in - 1) + dilation * (kernel - 1) + 1 + output_padding - pad_begin - pad_end``.
 
     Inputs: x [N, C, *spatial] (or [N, *spatial, C] with ``channels_last``), w [C, M / group, *kernel] in both layouts,
     bias [M] or None, then the operands of the epilogue, which broadcast to the output.
@@ -93,15 +94,15 @@ class ConvTranspose(Op):
         x64 = channels_first(accumulator(x), self.channels_last)
         spatial, kernel, groups = x64.shape[2:], w.shape[2:], self.group
         batch, depth, filters = x64.shape[0], w.shape[0] // groups, w.shape[1]
-        out = [int(extent) for extent in self._out_extents(spatial, kernel)]  # type: ignore[arg-type]
+        out, pads = ints(self._out_extents(spatial, kernel)), ints(self.pads)
         rank = len(out)
-        whole = [out[axis] + self.pads[axis] + self.pads[rank + axis] for axis in range(rank)]
+        whole = [out[axis] + pads[axis] + pads[rank + axis] for axis in range(rank)]
         y = np.zeros((batch, groups * filters, *whole))
         columns = x64.reshape(batch, groups, depth, int(np.prod(spatial)))
-        w64 = np.swapaxes(accumulator(w).reshape(groups, depth, filters, *kernel), 1, 2)
+        w64 = np.moveaxis(accumulator(w).reshape(groups, depth, filters, *kernel), (0, 2, 1), (-3, -2, -1))
         for position, part in windows(y, kernel, self.strides, self.dilations, spatial):
-            part += (w64[(..., *position)] @ columns).reshape(part.shape)
-        cut = tuple(slice(self.pads[axis], self.pads[axis] + out[axis]) for axis in range(rank))
+            part += (w64[position] @ columns).reshape(part.shape)
+        cut = tuple(slice(pads[axis], pads[axis] + out[axis]) for axis in range(rank))
         y = y[(slice(None), slice(None), *cut)]
         if bias is not None:
             y = y + accumulator(bias).reshape(-1, *[1] * rank)
@@ -111,7 +112,8 @@ class ConvTranspose(Op):
     def cost(self, inputs: Sequence[TensorType | None], outputs: Sequence[TensorType]) -> Cost:
         """Two flops for each multiply-add: each input element meets each of its filters' weights."""
         traffic, x, w = super().cost(inputs, outputs), inputs[0], inputs[1]
-        assert x is not None and w is not None
+        assert x is not None
+        assert w is not None
         flops = x.elements * 2 * product(w.shape[1:]) + outputs[0].elements * epilogue_flops(self.epilogue)
         return Cost(flops, traffic.bytes_read, traffic.bytes_written)
 

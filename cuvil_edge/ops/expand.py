@@ -12,7 +12,7 @@ from cuvil_edge.ir.dim import Shape
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.op import Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._inputs import required, sample_array
+from cuvil_edge.ops._inputs import ints, required, sample_array
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Expand(Op):
 
     def reference(self, x: np.ndarray) -> np.ndarray:
         """numpy's broadcast_to."""
-        return np.array(np.broadcast_to(x, self.shape))
+        return np.array(np.broadcast_to(x, ints(self.shape)))
 
     def transposed(self, permutation: tuple[int, ...]) -> Op | None:
         """The permuted shape (for an input of the same rank)."""

@@ -12,6 +12,7 @@ from cuvil_edge.ir.dim import Extent, Shape, product
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.op import Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
+from cuvil_edge.ops._inputs import ints
 
 
 @dataclass(frozen=True)
@@ -35,13 +36,13 @@ class Extents(Op):
 
     def reference(self) -> np.ndarray:
         """The values."""
-        return np.array(self.values, self.dtype.numpy).reshape(self.shape)
+        return np.array(self.values, self.dtype.numpy).reshape(ints(self.shape))
 
     def contents(self, inputs: Inputs) -> tuple[np.ndarray, ...] | None:
         """The values, symbolic or not."""
         content = np.empty(len(self.values), dtype=object)
         content[:] = self.values
-        return (content.reshape(self.shape),)
+        return (content.reshape(ints(self.shape)),)
 
     @classmethod
     def samples(cls) -> list[Sample]:

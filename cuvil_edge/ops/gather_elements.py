@@ -39,7 +39,7 @@ class GatherElements(Op):
 
     def reference(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         """numpy's indexing with one index array for each axis."""
-        coordinates = list(np.indices(indices.shape))
+        coordinates: list[np.ndarray] = list(np.indices(indices.shape))
         coordinates[self.axis] = indices
         return np.asarray(x[tuple(coordinates)])
 

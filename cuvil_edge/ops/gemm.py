@@ -46,7 +46,7 @@ class Gemm(Op):
         """The formula in float64."""
         left, right = a.T if self.transpose_a else a, b.T if self.transpose_b else b
         y = self.alpha * (accumulator(left) @ accumulator(right))
-        return (y if c is None else y + self.beta * accumulator(c)).astype(a.dtype)
+        return np.asarray(y if c is None else y + self.beta * accumulator(c)).astype(a.dtype)
 
     def cost(self, inputs: Sequence[TensorType | None], outputs: Sequence[TensorType]) -> Cost:
         """That of the matrix product."""

@@ -33,7 +33,7 @@ class GlobalLpPool(Op):
     def reference(self, x: np.ndarray) -> np.ndarray:
         """The formula in float64."""
         powers = np.abs(accumulator(x)) ** self.p
-        return (np.sum(powers, axis=tuple(range(2, x.ndim)), keepdims=True) ** (1 / self.p)).astype(x.dtype)
+        return np.asarray(np.sum(powers, axis=tuple(range(2, x.ndim)), keepdims=True) ** (1 / self.p)).astype(x.dtype)
 
     def decompose(self, builder: GraphBuilder, inputs: Inputs) -> list[Value] | None:
         """The formula."""

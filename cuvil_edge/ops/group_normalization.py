@@ -21,7 +21,7 @@ from cuvil_edge.ops.reshape import Reshape
 
 @dataclass(frozen=True)
 class GroupNormalization(Op):
-    """``y = (x - mean) / sqrt(variance + epsilon) * scale + bias``, statistics over a group's channels and spatial axes.
+    """``y = (x - mean) / sqrt(variance + epsilon) * scale + bias``, statistics over a group's channels and positions.
 
     Inputs: x [N, C, *spatial], scale [C], bias [C]. C is a multiple of ``num_groups``.
     """
@@ -48,7 +48,7 @@ class GroupNormalization(Op):
         column = (-1, *[1] * (x.ndim - 2))
         grouped = accumulator(x).reshape(x.shape[0], self.num_groups, x.shape[1] // self.num_groups, *x.shape[2:])
         y = normalized(grouped, tuple(range(2, grouped.ndim)), self.epsilon).reshape(x.shape)
-        return (y * scale.reshape(column) + bias.reshape(column)).astype(x.dtype)
+        return np.asarray(y * scale.reshape(column) + bias.reshape(column)).astype(x.dtype)
 
     def decompose(self, builder: GraphBuilder, inputs: Inputs) -> list[Value] | None:
         """The formula on [N, groups, channels of a group, *spatial]."""

@@ -40,7 +40,7 @@ class InstanceNormalization(Op):
         """The formula in float64."""
         column, axes = (-1, *[1] * (x.ndim - 2)), tuple(range(2, x.ndim))
         y = normalized(accumulator(x), axes, self.epsilon) * scale.reshape(column) + bias.reshape(column)
-        return y.astype(x.dtype)
+        return np.asarray(y).astype(x.dtype)
 
     def decompose(self, builder: GraphBuilder, inputs: Inputs) -> list[Value] | None:
         """The formula."""

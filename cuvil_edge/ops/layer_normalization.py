@@ -23,7 +23,7 @@ from cuvil_edge.ops._inputs import (
 
 @dataclass(frozen=True)
 class LayerNormalization(Op):
-    """``y = (x - mean) / sqrt(variance + epsilon) * scale + bias`` with mean and variance over the axes from ``axis`` on.
+    """``y = (x - mean) / sqrt(variance + epsilon) * scale + bias``, statistics over the axes from ``axis`` on.
 
     Inputs: x, scale and bias (or None) of the shape of those axes. The variance is the mean of ``(x - mean) ** 2``.
     """
@@ -48,7 +48,7 @@ class LayerNormalization(Op):
             centred = x64 - np.mean(x64, axis=axes, keepdims=True)
             variance = np.mean(centred**2, axis=axes, keepdims=True)
             y = centred / np.sqrt(variance + self.epsilon) * scale
-        return (y if bias is None else y + bias).astype(x.dtype)
+        return np.asarray(y if bias is None else y + bias).astype(x.dtype)
 
     def cost(self, inputs: Sequence[TensorType | None], outputs: Sequence[TensorType]) -> Cost:
         """Seven flops an element: sum, difference, square, sum, product, scale, bias."""

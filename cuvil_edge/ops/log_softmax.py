@@ -28,7 +28,7 @@ class LogSoftmax(Softmax):
             return x
         with np.errstate(all="ignore"):
             shifted = accumulator(x) - np.max(accumulator(x), axis=self.axis, keepdims=True)
-            return (shifted - np.log(np.sum(np.exp(shifted), axis=self.axis, keepdims=True))).astype(x.dtype)
+            return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=self.axis, keepdims=True))).astype(x.dtype)
 
     def decompose(self, builder: GraphBuilder, inputs: Inputs) -> list[Value] | None:
         """The formula."""

@@ -86,7 +86,7 @@ class Matmul(Op):
 
     @classmethod
     def samples(cls) -> list[Sample]:
-        """Ranks 1 to 4, broadcasting of either side, transposes, constant weights, bias, epilogue, odd and empty sizes."""
+        """Ranks 1 to 4, broadcasting of either side, transposes, weights, bias, epilogue, odd and empty sizes."""
         plain = [
             ("2d", (7, 5), (5, 9)),
             ("odd", (13, 33), (33, 17)),

@@ -43,7 +43,7 @@ class MeanVarianceNormalization(Op):
         with np.errstate(all="ignore"):
             centred = x64 - np.mean(x64, axis=self.axes, keepdims=True)
             spread = np.sqrt(np.mean(centred**2, axis=self.axes, keepdims=True))
-            return (centred / (spread + _EPSILON)).astype(x.dtype)
+            return np.asarray(centred / (spread + _EPSILON)).astype(x.dtype)
 
     def decompose(self, builder: GraphBuilder, inputs: Inputs) -> list[Value] | None:
         """The formula."""

@@ -12,7 +12,7 @@ from cuvil_edge.ir.dim import Extent
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.op import Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._inputs import required, sample_array
+from cuvil_edge.ops._inputs import ints, required, sample_array
 
 MODES = ("constant", "reflect", "edge", "wrap")
 
@@ -52,12 +52,13 @@ class Pad(Op):
 
     def reference(self, x: np.ndarray) -> np.ndarray:
         """numpy's pad."""
-        widths = list(zip(self.pads[: x.ndim], self.pads[x.ndim :], strict=True))
+        pads = ints(self.pads)
+        widths = list(zip(pads[: x.ndim], pads[x.ndim :], strict=True))
         if not widths:
             return x
-        return (
-            np.pad(x, widths, constant_values=self.value) if self.mode == "constant" else np.pad(x, widths, self.mode)
-        )  # type: ignore[call-overload]
+        if self.mode == "constant":
+            return np.pad(x, widths, constant_values=self.value)
+        return np.pad(x, widths, self.mode)  # type: ignore[call-overload, no-any-return]
 
     def transposed(self, permutation: tuple[int, ...]) -> Op | None:
         """The pads of the permuted axes."""

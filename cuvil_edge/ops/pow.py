@@ -44,10 +44,10 @@ class Pow(Elementwise):
         whole = random.integers(0, 4, (5, 1))
         return [
             Sample(cls(), (positive, random.standard_normal((7,)).astype(np.float32)), name="real"),
-            Sample(cls(), (signed, np.float32(2)), name="square"),
+            Sample(cls(), (signed, np.array(2, np.float32)), name="square"),
             Sample(cls(), (signed, np.array([3, 2, -1, 0, 1, -2, 4], np.float32)), name="whole"),
             Sample(cls(), (signed, whole), name="f32_i64"),
             Sample(cls(), (random.integers(-4, 4, (5, 3)), whole), name="i64_i64"),
-            Sample(cls(), (random.integers(-4, 4, (5, 3)).astype(np.int32), np.float32(2)), name="i32_f32"),
-            Sample(cls(), (np.zeros((2, 0), np.float32), np.float32(2)), name="empty"),
+            Sample(cls(), (random.integers(-4, 4, (5, 3)).astype(np.int32), np.array(2, np.float32)), name="i32_f32"),
+            Sample(cls(), (np.zeros((2, 0), np.float32), np.array(2, np.float32)), name="empty"),
         ]

@@ -14,6 +14,7 @@ from cuvil_edge.ir.dim import Dim, Extent, ceildiv, maximum
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.op import Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
+from cuvil_edge.ops._inputs import ints
 
 
 @dataclass(frozen=True)
@@ -36,30 +37,47 @@ class Range(Op):
 
     def count(self) -> Extent:
         """The number of elements."""
-        start, limit, delta = self.start, self.limit, self.delta
-        if isinstance(start, float) or isinstance(limit, float) or isinstance(delta, float):
-            if isinstance(start, Dim) or isinstance(limit, Dim) or isinstance(delta, Dim):
-                raise ShapeError("a range of floats cannot depend on symbols")
-            if delta == 0 or not all(map(math.isfinite, (start, limit, delta))):
+        if (reals := self._reals()) is not None:
+            start, limit, delta = reals
+            if delta == 0 or not all(map(math.isfinite, reals)):
                 raise ShapeError("a range needs a step that is not 0", found=f"{start}, {limit}, {delta}")
             return max(0, math.ceil((limit - start) / delta))
+        first, last, step = self._extents()
         try:
-            down = is_less(delta, 0)
+            down = is_less(step, 0)
         except TypeError:
-            raise ShapeError("the sign of a range's step depends on symbols", found=str(delta)) from None
-        if delta == 0:
+            raise ShapeError("the sign of a range's step depends on symbols", found=str(step)) from None
+        if step == 0:
             raise ShapeError("a range needs a step that is not 0")
-        return maximum(ceildiv(start - limit, -delta) if down else ceildiv(limit - start, delta), 0)
+        return maximum(ceildiv(first - last, -step) if down else ceildiv(last - first, step), 0)
+
+    def _reals(self) -> tuple[float, float, float] | None:
+        """The attributes if they are floats, else None."""
+        numbers = [number for number in (self.start, self.limit, self.delta) if not isinstance(number, Dim)]
+        if not self.dtype.is_float:
+            return None
+        if len(numbers) < 3:
+            raise ShapeError("a range of floats cannot depend on symbols")
+        start, limit, delta = map(float, numbers)
+        return start, limit, delta
+
+    def _extents(self) -> tuple[Extent, Extent, Extent]:
+        """The attributes, of an integer type."""
+        numbers = [number for number in (self.start, self.limit, self.delta) if not isinstance(number, float)]
+        if len(numbers) < 3:
+            raise ShapeError("a range of integers has real limits")
+        start, limit, delta = numbers
+        return start, limit, delta
 
     def reference(self) -> np.ndarray:
         """Each element by the formula."""
-        count = self.count()
-        if isinstance(count, Dim):
-            raise TypeError("the number of elements depends on symbols")
-        if isinstance(self.start, Dim) or isinstance(self.delta, Dim):
-            return np.array([self.start + i * self.delta for i in range(count)], dtype=object)
-        wide = np.float64 if self.dtype.is_float else np.int64
-        return (wide(self.start) + np.arange(count) * wide(self.delta)).astype(self.dtype.numpy)
+        [count] = ints([self.count()])
+        if (reals := self._reals()) is not None:
+            start, _, delta = reals
+            return np.asarray(start + np.arange(count) * delta).astype(self.dtype.numpy)
+        first, _, step = self._extents()
+        elements = [first + index * step for index in range(count)]
+        return np.array(elements, dtype=object if isinstance(first + step, Dim) else self.dtype.numpy)
 
     @classmethod
     def samples(cls) -> list[Sample]:

@@ -12,7 +12,7 @@ from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.dim import Extent, Shape, product
 from cuvil_edge.ir.op import Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._inputs import required, sample_array
+from cuvil_edge.ops._inputs import ints, required, sample_array
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Reshape(Op):
 
     def reference(self, x: np.ndarray) -> np.ndarray:
         """numpy's reshape."""
-        return x.reshape(self.shape)
+        return x.reshape(ints(self.shape))
 
     @classmethod
     def samples(cls) -> list[Sample]:

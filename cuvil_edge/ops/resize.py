@@ -26,6 +26,7 @@ from cuvil_edge.ops._resampling import (
 )
 
 MODES = ("nearest", "linear", "cubic")
+_Size = tuple[Shape, tuple[float | None, ...]]
 
 
 @dataclass(frozen=True)
@@ -134,13 +135,14 @@ class Resize(Op):
     def samples(cls) -> list[Sample]:
         """Every mode, coordinate rule and rounding; growing and shrinking; 1 to 3 axes; both layouts."""
         x = sample_array((2, 3, 5, 6))
-        up, down = ((2, 3, 10, 15), (None,) * 4), ((2, 3, 3, 4), (1.0, 1.0, 0.6, 0.8))
+        up: _Size = ((2, 3, 10, 15), (None,) * 4)
+        down: _Size = ((2, 3, 3, 4), (1.0, 1.0, 0.6, 0.8))
         samples = []
         for coordinates in COORDINATES:
             roi = (0.0, 0.0, 0.1, -0.2, 1.0, 1.0, 0.8, 1.1) if coordinates == "tf_crop_and_resize" else ()
             for mode in MODES:
-                for label, size in (("up", up), ("down", down)):
-                    op = cls(*size, mode, coordinates, extrapolation=7.5, roi=roi)
+                for label, (shape, scales) in (("up", up), ("down", down)):
+                    op = cls(shape, scales, mode, coordinates, extrapolation=7.5, roi=roi)
                     samples.append(Sample(op, (x,), name=f"{mode}_{coordinates}_{label}"))
         for rounding in NEAREST:
             op = cls(*up, "nearest", "asymmetric", rounding)

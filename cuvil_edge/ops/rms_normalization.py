@@ -42,7 +42,9 @@ class RmsNormalization(Op):
         """The formula in float64."""
         x64, axes = accumulator(x), tuple(range(self.axis, x.ndim))
         with np.errstate(all="ignore"):
-            return (x64 / np.sqrt(np.mean(x64**2, axis=axes, keepdims=True) + self.epsilon) * scale).astype(x.dtype)
+            return np.asarray(x64 / np.sqrt(np.mean(x64**2, axis=axes, keepdims=True) + self.epsilon) * scale).astype(
+                x.dtype
+            )
 
     def decompose(self, builder: GraphBuilder, inputs: Inputs) -> list[Value] | None:
         """The formula."""

@@ -16,7 +16,10 @@ from cuvil_edge.ops._inputs import required, sample_array
 
 @dataclass(frozen=True)
 class Shape(Op):
-    """Extents of the axes ``[start, end)`` of x as i64; ``end`` None is the rank. Known while compiling, never executed."""
+    """Extents of the axes ``[start, end)`` of x as i64; ``end`` None is the rank.
+
+    Known while compiling, never executed.
+    """
 
     shape_arithmetic = True
 

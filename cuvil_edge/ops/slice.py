@@ -13,7 +13,7 @@ from cuvil_edge.ir.dim import Extent, ceildiv, maximum, minimum
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.op import Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._inputs import check_axis, required, sample_array
+from cuvil_edge.ops._inputs import check_axis, ints, required, sample_array
 
 _NO_LIMIT = 2**31 - 1
 
@@ -22,8 +22,8 @@ _NO_LIMIT = 2**31 - 1
 class Slice(Op):
     """Along ``axes[i]`` the elements ``starts[i], starts[i] + steps[i], ...`` before ``ends[i]`` is reached.
 
-    Limits are normal (see ``normal_limits``): a start is in ``[0, extent]``, an end in ``[0, extent]``, or in ``[-1, extent)``
-    for a negative step, where -1 means that element 0 is the last one.
+    Limits are normal (see ``normal_limits``): a start is in ``[0, extent]``, and so is an end, but for a negative step it
+    is in ``[-1, extent)``, where -1 means that element 0 is the last one.
     """
 
     shape_arithmetic = True
@@ -47,7 +47,7 @@ class Slice(Op):
 
     def reference(self, x: np.ndarray) -> np.ndarray:
         """The listed elements of each axis in turn."""
-        for start, end, axis, step in zip(self.starts, self.ends, self.axes, self.steps, strict=True):
+        for start, end, axis, step in zip(ints(self.starts), ints(self.ends), self.axes, self.steps, strict=True):
             x = np.take(x, np.arange(start, end, step), axis=axis)
         return x
 
@@ -82,7 +82,7 @@ class Slice(Op):
 def normal_limits(extent: Extent, start: Extent, end: Extent, step: int) -> tuple[Extent, Extent]:
     """Limits as ONNX gives them (negative ones count from the end, large ones are clamped) in the normal form.
 
-    Limits beyond 32 bits mean "to the end", whatever the extent. TypeError if the sign of a limit depends on the symbols.
+    Limits beyond 32 bits mean "to the end", whatever the extent. TypeError if a limit's sign depends on the symbols.
     """
     start, end = _absolute(start, extent), _absolute(end, extent)
     if step > 0:

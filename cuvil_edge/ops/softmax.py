@@ -32,7 +32,7 @@ class Softmax(Op):
             return x
         with np.errstate(all="ignore"):
             powers = np.exp(accumulator(x) - np.max(accumulator(x), axis=self.axis, keepdims=True))
-            return (powers / np.sum(powers, axis=self.axis, keepdims=True)).astype(x.dtype)
+            return np.asarray(powers / np.sum(powers, axis=self.axis, keepdims=True)).astype(x.dtype)
 
     def cost(self, inputs: Sequence[TensorType | None], outputs: Sequence[TensorType]) -> Cost:
         """Five flops an element: maximum, difference, exponential, sum, product."""

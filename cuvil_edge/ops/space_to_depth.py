@@ -13,7 +13,7 @@ from cuvil_edge.ir.dim import Shape
 from cuvil_edge.ir.graph import Value
 from cuvil_edge.ir.op import Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._inputs import require_rank, required, sample_array
+from cuvil_edge.ops._inputs import ints, require_rank, required, sample_array
 from cuvil_edge.ops.reshape import Reshape
 from cuvil_edge.ops.transpose import Transpose
 
@@ -45,7 +45,7 @@ class SpaceToDepth(Op):
 
     def reference(self, x: np.ndarray) -> np.ndarray:
         """numpy's reshape and transpose."""
-        split, final = self._steps(x.shape)
+        split, final = map(ints, self._steps(x.shape))
         return np.transpose(x.reshape(split), _ORDER).reshape(final)
 
     def decompose(self, builder: GraphBuilder, inputs: Inputs) -> list[Value] | None:

@@ -12,7 +12,7 @@ from cuvil_edge.ir.dim import Extent
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.op import Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._inputs import check_axis, required, sample_array
+from cuvil_edge.ops._inputs import check_axis, ints, required, sample_array
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Split(Op):
 
     def reference(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
         """numpy's split."""
-        ends = np.cumsum(self.sizes, dtype=np.int64)[:-1]
+        ends = np.cumsum(ints(self.sizes), dtype=np.int64)[:-1]
         return tuple(map(np.ascontiguousarray, np.split(x, ends, axis=self.axis)))
 
     def transposed(self, permutation: tuple[int, ...]) -> Op | None:

@@ -12,7 +12,7 @@ from cuvil_edge.ir.dim import Extent
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.op import Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._inputs import require_rank, required, sample_array
+from cuvil_edge.ops._inputs import ints, require_rank, required, sample_array
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Tile(Op):
 
     def reference(self, x: np.ndarray) -> np.ndarray:
         """numpy's tile."""
-        return np.tile(x, self.repeats)
+        return np.tile(x, ints(self.repeats))
 
     def transposed(self, permutation: tuple[int, ...]) -> Op | None:
         """The permuted repeats."""

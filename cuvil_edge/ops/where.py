@@ -33,8 +33,8 @@ class Where(Elementwise):
         x, y = (random.standard_normal((3, 5, 7)).astype(np.float32) for _ in range(2))
         return [
             Sample(cls(), (condition, x, y), name="f32"),
-            Sample(cls(), (condition[:, :1], x[0], np.float32(0)), name="broadcast"),
+            Sample(cls(), (condition[:, :1], x[0], np.array(0, np.float32)), name="broadcast"),
             Sample(cls(), (np.array(True), x, y[:, :, :1]), name="scalar_condition"),
-            Sample(cls(), (condition, np.int64(1), random.integers(-9, 9, (7,))), name="i64"),
+            Sample(cls(), (condition, np.array(1), random.integers(-9, 9, (7,))), name="i64"),
             Sample(cls(), (condition, condition[:1], condition[:, :, :1]), name="bool"),
         ]

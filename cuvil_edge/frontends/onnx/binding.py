@@ -6,12 +6,12 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TypeVar, Union
+from typing import TypeVar
 
 from cuvil_edge.frontends.onnx.node import OnnxNode
 from cuvil_edge.ir.graph import Value
 
-Result = Union[Value, Sequence[Value]]
+Result = Value | Sequence[Value]
 Function = Callable[[OnnxNode], Result]
 F = TypeVar("F", bound=Function)
 

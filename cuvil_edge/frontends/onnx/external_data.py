@@ -53,7 +53,7 @@ class ModelFolder:
         finally:
             os.close(descriptor)
         self.was_read = True
-        self.digest.update(memoryview(data))
+        self.digest.update(data.data)
         return data
 
     def _open(self, location: str) -> int:
@@ -99,7 +99,7 @@ def _read_all(descriptor: int, offset: int, length: int, location: str) -> np.nd
         data = np.empty(length, np.uint8)
     except MemoryError:
         raise ModelError("external data does not fit into memory", thing=location, found=f"{length} bytes") from None
-    view, done = memoryview(data), 0
+    view, done = data.data, 0
     while done < length:
         count = os.preadv(descriptor, [view[done : done + (1 << 30)]], offset + done)
         if count == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import onnx
 from onnx import ModelProto
@@ -45,8 +46,8 @@ def import_onnx(
     """Import a model from a path, from bytes or from a message.
 
     Args:
-        dims: ranges of symbolic dimensions by name: ``{"N": 4}`` fixes one, ``{"H": (32, 1024, 32)}`` gives its minimum,
-            maximum (None: no limit) and, optionally, what it is a multiple of.
+        dims: ranges of symbolic dimensions by name: ``{"N": 4}`` fixes one, ``{"H": (32, 1024, 32)}`` gives its
+            minimum, maximum (None: no limit) and, optionally, what it is a multiple of.
 
     Raises:
         ModelError: the model is damaged or contradicts itself.
@@ -94,10 +95,10 @@ def _opsets(proto: ModelProto) -> dict[str, int]:
 
 def _read_initializers(scope: Scope, proto: ModelProto) -> None:
     for tensor in proto.graph.initializer:
-        scope.define_constant(tensor.name, lambda tensor=tensor: scope.conversion.tensors.read(tensor))
+        scope.define_constant(tensor.name, partial(scope.conversion.tensors.read, tensor))
     for sparse in proto.graph.sparse_initializer:
         name = sparse.values.name
-        scope.define_constant(name, lambda sparse=sparse: scope.conversion.tensors.read_sparse(sparse))
+        scope.define_constant(name, partial(scope.conversion.tensors.read_sparse, sparse))
 
 
 def _read_inputs(scope: Scope, proto: ModelProto, symbols: SymbolTable) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import Final, Union
+from typing import Final
 
 import numpy as np
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto
@@ -32,7 +33,7 @@ class _Lost:
 
 
 LOST: Final = _Lost()
-Named = Union[Value, None, _Lost]
+Named = Value | None | _Lost
 """What a name means: a value, an optional input that is left out, or a value that could not be had."""
 
 
@@ -247,7 +248,7 @@ class Scope:
             raise ModelError("a branch is missing or has a wrong number of outputs")
         inner = Scope(self.conversion, self._opsets, self, self._attributes, f"{layer}/", self._depth + 1)
         for tensor in graph.initializer:
-            inner.define_constant(tensor.name, lambda tensor=tensor: self.conversion.tensors.read(tensor))
+            inner.define_constant(tensor.name, partial(self.conversion.tensors.read, tensor))
         return self._results(inner, graph, [value.name for value in graph.output], len(node.output))
 
     def _results(self, inner: Scope, body: GraphProto | FunctionProto, names: list[str], count: int) -> list[Named]:

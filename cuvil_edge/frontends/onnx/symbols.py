@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Union
 
 from onnx import TypeProto
 
 from cuvil_edge.errors import ModelError, UnsupportedError, UsageError
 from cuvil_edge.ir.dim import UNBOUNDED, Dim, Extent, Symbol
 
-DimRange = Union[int, Sequence["int | None"]]
+DimRange = int | Sequence[int | None]
 """A fixed extent, or (min, max) or (min, max, multiple_of); None for max is no upper limit."""
 
 _ANONYMOUS = ("", "?", "*", "-1", "None")

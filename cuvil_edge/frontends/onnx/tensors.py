@@ -12,7 +12,7 @@ from cuvil_edge.errors import ModelError, UnsupportedError
 from cuvil_edge.frontends.onnx.external_data import ModelFolder
 from cuvil_edge.ir.dtype import DType
 
-_DTYPES = {
+_DTYPES: dict[int, tuple[DType, str]] = {
     TensorProto.FLOAT: (DType.F32, "float_data"),
     TensorProto.FLOAT16: (DType.F16, "int32_data"),
     TensorProto.DOUBLE: (DType.F64, "double_data"),
@@ -26,7 +26,7 @@ _DTYPES = {
     TensorProto.UINT64: (DType.U64, "uint64_data"),
     TensorProto.BOOL: (DType.BOOL, "int32_data"),
 }
-_NAMES = {value: name.lower() for name, value in TensorProto.DataType.items()}
+_NAMES: dict[int, str] = {value: name.lower() for name, value in TensorProto.DataType.items()}
 MAX_BYTES = 2**62
 """No tensor is larger: offsets and sums of sizes must fit 64 bits."""
 

@@ -53,8 +53,8 @@ def _transpose_pads(
 ) -> tuple[Extent, ...]:
     """Pads that give the wanted output extents: those of ``targets``, or input times stride.
 
-    ``total = stride * (input - 1) + output_padding + dilation * (kernel - 1) + 1 - output``; the odd one goes to the end
-    for SAME_UPPER, else to the beginning (ONNX specification of ConvTranspose).
+    ``total = stride * (input - 1) + output_padding + dilation * (kernel - 1) + 1 - output``; the odd one goes to the
+    end for SAME_UPPER, else to the beginning (ONNX specification of ConvTranspose).
     """
     begins: list[Extent] = []
     ends: list[Extent] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -31,7 +32,7 @@ _NAMES = {"IsNaN": "is_nan", "IsInf": "is_inf", "PRelu": "prelu"}
 _LOGICAL = {"And": ("logical_and", 2), "Or": ("logical_or", 2), "Xor": ("logical_xor", 2), "Not": ("logical_not", 1)}
 
 
-def operation(name: str) -> type[Op]:
+def operation(name: str) -> Callable[..., Op]:
     """The operation of that file name."""
     return load_plugin("cuvil_edge.ops", name, Op)  # type: ignore[type-abstract]
 

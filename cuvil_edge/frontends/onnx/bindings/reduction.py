@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from cuvil_edge.frontends.onnx.binding import binds
@@ -40,6 +41,7 @@ def _reduce(node: OnnxNode, reduction: type[Reduce], by_input_since: int) -> Val
     """Axes are an attribute, and from some opset on an input; without axes all are reduced, or none if so wanted."""
     x, read = node.input(0), node.attributes
     keepdims, none_if_empty = read.flag("keepdims", True), False
+    axes: Sequence[int] | None
     if node.version >= by_input_since:
         axes = None if node.optional(1) is None else node.integers(1, "the axes")
         none_if_empty = read.flag("noop_with_empty_axes")

@@ -81,10 +81,9 @@ def _sizes(
         raise ModelError("sizes do not fit the axes", expected=str(len(axes)), found=str(sizes))
     if policy != "stretch":
         return _fitted(x, axes, sizes, policy)
-    shape = list(x.type.shape)
-    for axis, size in zip(axes, sizes, strict=True):
-        shape[axis] = size
-    return tuple(shape), (None,) * x.type.rank
+    chosen = dict(zip(axes, sizes, strict=True))
+    shape = tuple(chosen.get(axis, extent) for axis, extent in enumerate(x.type.shape))
+    return shape, (None,) * x.type.rank
 
 
 def _scaled_shape(x: Value, axes: Sequence[int], scales: Sequence[float]) -> tuple[Extent, ...]:
@@ -116,7 +115,7 @@ def _fitted(
     scale = min(ratios) if policy == "not_larger" else max(ratios)
     shape = list(x.type.shape)
     for axis in axes:
-        shape[axis] = int(shape[axis] * scale + 0.5)  # type: ignore[operator, arg-type]
+        shape[axis] = int(shape[axis] * scale + 0.5)  # type: ignore[operator]
     return tuple(shape), _on_axes(x, axes, [scale] * len(axes), 1.0)
 
 

@@ -127,10 +127,11 @@ def range_(node: OnnxNode) -> Value:
     if dtype.is_float:
         start, limit, delta = (float(node.scalar(index, word)) for index, word in enumerate(words))
         return node.add(Range(start, limit, delta, dtype))
-    limits = [node.extents(index, word) for index, word in enumerate(words)]
-    if any(len(limit) != 1 for limit in limits):
+    extents = [node.extents(index, word) for index, word in enumerate(words)]
+    if any(len(extent) != 1 for extent in extents):
         raise ModelError("start, limit and step are not scalars")
-    return node.add(Range(*(limit[0] for limit in limits), dtype))
+    [first], [last], [step] = extents
+    return node.add(Range(first, last, step, dtype))
 
 
 @binds("Dropout", since=7)
