@@ -118,7 +118,9 @@ void test_wrong_inputs_are_named() {
 void test_model_refuses() {
   Owned<Session> session = open(2);
   FakeRun good(5), unlucky(13), bad_row(5, 5), negative_row(5, -1), greedy(60), scratchy(61), many(65);
+  check_right(*session, good);
   check_refused(session->run(unlucky.inputs(), unlucky.outputs()), ErrorKind::kShape, "N must not be 13");
+  check_refused(session->run(unlucky.inputs(), unlucky.outputs()), ErrorKind::kShape, "N must not be 13");  // again
   check_refused(session->run(bad_row.inputs(), bad_row.outputs()), ErrorKind::kRuntimeFailure, "step Gather_2");
   check_refused(session->run(negative_row.inputs(), negative_row.outputs()), ErrorKind::kRuntimeFailure, "index");
   check_right(*session, good);

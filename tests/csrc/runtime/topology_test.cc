@@ -141,6 +141,9 @@ void test_small_differences_are_no_cluster() {
   CpuChoice choice;
   CHECK(cuvil::choose_cpus(request, &choice).ok(), "choose");
   CHECK(choice.threads == static_cast<uint32_t>(allowed.count()), "%u threads", choice.threads);
+  request.threads = 1;
+  CpuChoice one;
+  CHECK(cuvil::choose_cpus(request, &one).ok() && !one.restricted, "one thread may move among CPUs that are as good");
 }
 
 void test_quota_limits_the_default_and_not_the_wish() {
