@@ -107,49 +107,6 @@ def test_wrong_answers_make_times_worthless() -> None:
     assert "boxes" not in warning.found
 
 
-def test_clock_changed() -> None:
-    warnings = found(with_facts({"clocks": {"cpu0": 2_400_000_000}}, {"clocks": {"cpu0": 1_500_000_000}}))
-    assert "2.4 GHz -> 1.5 GHz" in warnings["clock_changed"].found
-    assert "clock_changed" not in found(with_facts({"clocks": {"cpu0": 100}}, {"clocks": {"cpu0": 101}}))
-
-
-def test_governor() -> None:
-    assert found(with_facts({"governor": {"cpu0": "ondemand"}}))["governor"].found == "ondemand"
-    assert found(with_facts({"governor": "schedutil"}))["governor"].found == "schedutil"
-
-
-def test_throttled_now_or_newly_is_untrusted_and_long_ago_is_a_note() -> None:
-    clean: dict[str, Any] = {"throttling": {"now": [], "since_boot": []}}
-    old: dict[str, Any] = {"throttling": {"now": [], "since_boot": ["undervoltage"]}}
-    now: dict[str, Any] = {"throttling": {"now": ["undervoltage"], "since_boot": ["undervoltage"]}}
-    assert found(with_facts(clean, now))["throttled"].severity == "untrusted"
-    assert found(with_facts(clean, old))["throttled"].severity == "untrusted"
-    assert found(with_facts(old, old))["throttled_earlier"].severity == "note"
-    assert build_report(with_facts(old, old)).verdict == "trusted"
-
-
-def test_temperature() -> None:
-    rise = found(with_facts({"temperature": {"cpu": 45_000}}, {"temperature": {"cpu": 60_000}}))
-    assert "cpu 45.0 °C -> 60.0 °C" in rise["temperature"].found
-    assert "temperature" in found(with_facts({"temperature": {"cpu": 79_000}}, {"temperature": {"cpu": 81_000}}))
-    assert "temperature" not in found(with_facts({"temperature": {"cpu": 50_000}}, {"temperature": {"cpu": 55_000}}))
-
-
-@pytest.mark.parametrize(("load", "severity"), [(0.9, "doubtful"), (3.0, "untrusted")])
-def test_other_load(load: float, severity: str) -> None:
-    assert found(with_facts({"load": {"one_minute": load}}))["other_load"].severity == severity
-
-
-def test_low_memory() -> None:
-    assert "low_memory" in found(with_facts({"memory": {"total_bytes": 1000, "available_bytes": 20}}))
-
-
-@pytest.mark.parametrize("value", [None, [], "x", 5, {}, {"cpu0": None}, {"cpu0": "fast"}, {"now": "x"}, {"now": 5}])
-@pytest.mark.parametrize("name", ["clocks", "temperature", "throttling", "load", "memory"])
-def test_facts_of_an_unknown_form_are_no_reason_for_doubt(name: str, value: Any) -> None:
-    assert build_report(with_facts({name: value})).verdict == "trusted"
-
-
 def test_no_facts_at_all() -> None:
     assert build_report(make_profile(facts_before={}, facts_after={})).verdict == "trusted"
 
