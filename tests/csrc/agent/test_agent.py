@@ -1,4 +1,4 @@
-"""The agent, spoken to through its pipes: the fake model linked with the agent's sources, as the compiler links a real one.
+"""The agent, spoken to through its pipes: the fake model linked with the sources of the agent, as the compiler does it.
 
 On this machine it is built with the sanitizers of the system's compiler; the cross test builds the static program.
 """
