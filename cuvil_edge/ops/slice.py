@@ -22,7 +22,7 @@ _NO_LIMIT = 2**31 - 1
 class Slice(Op):
     """Along ``axes[i]`` the elements ``starts[i], starts[i] + steps[i], ...`` before ``ends[i]`` is reached.
 
-    Limits are normal (see ``normal_limits``): a start is in ``[0, extent]``, and so is an end, but for a negative step it
+    Limits are normal (see ``normal_limits``): a start is in ``[0, extent]``, and so is an end; for a negative step it
     is in ``[-1, extent)``, where -1 means that element 0 is the last one.
     """
 

@@ -17,14 +17,19 @@ from cuvil_edge.ops._inputs import ints, require_rank, required, sample_array
 from cuvil_edge.ops.reshape import Reshape
 from cuvil_edge.ops.transpose import Transpose
 
-_ORDER = (0, 3, 5, 1, 2, 4)
+_ORDERS = {"DCR": (0, 3, 5, 1, 2, 4), "CRD": (0, 1, 3, 5, 2, 4)}
 
 
 @dataclass(frozen=True)
 class SpaceToDepth(Op):
-    """x [N, C, H, W] to [N, b ** 2 * C, H / b, W / b], where b is ``blocksize``; a channel is (row, column, depth)."""
+    """x [N, C, H, W] to [N, b ** 2 * C, H / b, W / b], where b is ``blocksize``.
+
+    Attributes:
+        mode: ``DCR``: a channel of the output is (row in the block, column, depth); ``CRD``: (depth, row, column).
+    """
 
     blocksize: int
+    mode: str = "DCR"
 
     def infer(self, inputs: Inputs, checks: Checks) -> list[TensorType]:
         """Height and width must be multiples of the block."""
@@ -46,15 +51,18 @@ class SpaceToDepth(Op):
     def reference(self, x: np.ndarray) -> np.ndarray:
         """numpy's reshape and transpose."""
         split, final = map(ints, self._steps(x.shape))
-        return np.transpose(x.reshape(split), _ORDER).reshape(final)
+        return np.transpose(x.reshape(split), _ORDERS[self.mode]).reshape(final)
 
     def decompose(self, builder: GraphBuilder, inputs: Inputs) -> list[Value] | None:
         """Reshape, transpose, reshape."""
         x = required(inputs, 0)
         split, final = self._steps(x.type.shape)
-        return [builder.add1(Reshape(final), builder.add1(Transpose(_ORDER), builder.add1(Reshape(split), x)))]
+        return [
+            builder.add1(Reshape(final), builder.add1(Transpose(_ORDERS[self.mode]), builder.add1(Reshape(split), x)))
+        ]
 
     @classmethod
     def samples(cls) -> list[Sample]:
-        """Some block sizes."""
-        return [Sample(cls(size), (sample_array((2, 3, 6, 12)),), name=f"size_{size}") for size in (1, 2, 3)]
+        """Both modes, some block sizes."""
+        x = sample_array((2, 3, 6, 12))
+        return [Sample(cls(size, mode), (x,), name=f"{mode}_{size}") for size in (1, 2, 3) for mode in _ORDERS]

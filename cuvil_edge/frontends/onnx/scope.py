@@ -12,8 +12,9 @@ from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto
 
 from cuvil_edge.errors import CuvilError, ModelError, UnsupportedError
 from cuvil_edge.frontends.onnx.attributes import Attributes
-from cuvil_edge.frontends.onnx.binding import find_binding
+from cuvil_edge.frontends.onnx.binding import Function, find_binding
 from cuvil_edge.frontends.onnx.node import OnnxNode
+from cuvil_edge.frontends.onnx.schema_functions import function_of, has_function
 from cuvil_edge.frontends.onnx.tensors import MAX_BYTES, TensorReader, element_type
 from cuvil_edge.frontends.onnx.topology import sort_nodes
 from cuvil_edge.ir.builder import GraphBuilder
@@ -171,16 +172,26 @@ class Scope:
         function = self.conversion.functions.get((domain, node.op_type))
         binding = find_binding(domain, node.op_type, self._version(domain)) if function is None else None
         is_branch = function is None and domain == "" and node.op_type == "If"
-        if isinstance(binding, str) and not is_branch:
+        is_defined = isinstance(binding, str) and has_function(domain, node.op_type, self._version(domain))
+        if isinstance(binding, str) and not is_branch and not is_defined:
             raise self._unsupported(binding, node, layer, shapes)
         named = [self.lookup(name) if name else None for name in node.input]
         inputs = [value for value in named if not isinstance(value, _Lost)]
         if len(inputs) < len(named):
             return [LOST] * len(node.output)
-        if function is not None:
-            return self._call(function, node, layer, attributes, inputs)
-        if is_branch or binding is None or isinstance(binding, str):
+        if is_branch:
             return self._branch(node, layer, attributes, inputs)
+        if function is not None:
+            return self._call(function, {}, node, layer, attributes, inputs)
+        if binding is None or isinstance(binding, str):
+            return self._call_definition(node, layer, attributes, inputs)
+        return self._bind(binding, node, layer, attributes, inputs)
+
+    def _bind(
+        self, binding: Function, node: NodeProto, layer: str, attributes: Attributes, inputs: list[Value | None]
+    ) -> list[Named]:
+        """Let a binding add its operations."""
+        domain = _domain(node.domain)
         builder = GraphBuilder(self.conversion.graph, layer, (layer,))
         used = [bool(name) for name in node.output]
         view = OnnxNode(node.op_type, self._version(domain), layer, attributes, inputs, used, builder)
@@ -223,14 +234,35 @@ class Scope:
                 named.append(LOST)
         return named
 
-    def _call(
-        self, function: FunctionProto, node: NodeProto, layer: str, attributes: Attributes, inputs: list[Value | None]
+    def _call_definition(
+        self, node: NodeProto, layer: str, attributes: Attributes, inputs: list[Value | None]
     ) -> list[Named]:
-        """Inline a function of the model."""
+        """Inline the function by which the specification defines an operator."""
+        domain = _domain(node.domain)
+        call = NodeProto()
+        call.CopyFrom(node)
+        del call.attribute[:]
+        call.attribute.extend(attributes.protos().values())
+        found = function_of(domain, node.op_type, self._version(domain), call, inputs)
+        if found is None:
+            raise UnsupportedError("the operator is not supported for these inputs")
+        function, defaults = found
+        return self._call(function, defaults, node, layer, attributes, inputs)
+
+    def _call(
+        self,
+        function: FunctionProto,
+        defaults: Mapping[str, AttributeProto],
+        node: NodeProto,
+        layer: str,
+        attributes: Attributes,
+        inputs: list[Value | None],
+    ) -> list[Named]:
+        """Inline a function."""
         self._check_depth(function.name)
         if len(inputs) > len(function.input) or len(node.output) > len(function.output):
             raise ModelError("a function is called with more inputs or outputs than it has")
-        given = {proto.name: proto for proto in function.attribute_proto} | dict(attributes.protos())
+        given = {**defaults, **{proto.name: proto for proto in function.attribute_proto}, **attributes.protos()}
         opsets = {_domain(entry.domain): entry.version for entry in function.opset_import} or self._opsets
         inner = Scope(self.conversion, opsets, None, given, f"{layer}/", self._depth + 1)
         for index, name in enumerate(function.input):

@@ -59,12 +59,13 @@ class SymbolTable:
         if chosen is None:
             return Dim.of(Symbol(name))
         if isinstance(chosen, int):
-            if isinstance(chosen, bool) or not 1 <= chosen < 2**31:
+            if isinstance(chosen, bool) or not 0 <= chosen < 2**31:
                 raise UsageError(
-                    "not an extent", thing=f"dimension {name}", expected="1 to 2147483647", found=str(chosen)
+                    "not an extent", thing=f"dimension {name}", expected="0 to 2147483647", found=str(chosen)
                 )
             return chosen
-        return Dim.of(_ranged(name, chosen))
+        symbol = _ranged(name, chosen)
+        return symbol.min if symbol.min == symbol.max else Dim.of(symbol)
 
     def refuse_unknown(self) -> None:
         """UsageError for a choice whose dimension the model does not have."""
@@ -75,18 +76,20 @@ class SymbolTable:
 
 
 def _ranged(name: str, chosen: Sequence[int | None]) -> Symbol:
-    text = f"({', '.join(map(str, chosen))})"
+    text = f"({', '.join(map(str, chosen))})" if isinstance(chosen, list | tuple) else repr(chosen)
     fault = UsageError(
         "not a range",
         thing=f"dimension {name}",
         expected="an extent, or (min, max) or (min, max, multiple_of)",
         found=text,
     )
-    if not 2 <= len(chosen) <= 3 or any(isinstance(part, bool) or not isinstance(part, int | None) for part in chosen):
+    if not isinstance(chosen, list | tuple) or not 2 <= len(chosen) <= 3:
+        raise fault
+    if any(isinstance(part, bool) or not isinstance(part, int | None) for part in chosen):
         raise fault
     low, high = chosen[0], UNBOUNDED if chosen[1] is None else chosen[1]
     multiple = chosen[2] if len(chosen) == 3 and chosen[2] is not None else 1
-    if low is None or multiple < 1 or not 1 <= low <= high or high // multiple * multiple < low:
+    if low is None or multiple < 1 or not 0 <= low <= high or high // multiple * multiple < low:
         raise fault
     first, last = -(-low // multiple) * multiple, high if high == UNBOUNDED else high // multiple * multiple
     return Symbol(name, first, last, multiple)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from cuvil_edge.errors import ModelError
+from collections.abc import Sequence
+
+from cuvil_edge.errors import ModelError, UnsupportedError
 from cuvil_edge.frontends.onnx.binding import binds
 from cuvil_edge.frontends.onnx.node import OnnxNode
 from cuvil_edge.frontends.onnx.windows import Window, read_window
-from cuvil_edge.ir.dim import Extent, floordiv, maximum
+from cuvil_edge.ir.dim import Extent
 from cuvil_edge.ir.graph import Value
 from cuvil_edge.ops.conv import Conv
 from cuvil_edge.ops.conv_transpose import ConvTranspose
@@ -36,37 +38,41 @@ def conv_transpose(node: OnnxNode) -> Value:
         raise ModelError("output_padding or output_shape does not have one entry for each spatial axis")
     pads = window.pads
     if output_shape is not None or auto_pad.startswith("SAME"):
-        targets = [int(n) for n in output_shape[-rank:]] if output_shape is not None else None
-        pads = _transpose_pads(x, kernel, window, output_padding, targets, auto_pad)
+        extents: Sequence[Extent] = x.type.shape[2:]
+        targets = [n * s for n, s in zip(extents, window.strides, strict=True)]
+        if output_shape is not None:
+            targets = list(output_shape[-rank:])
+        pads, output_padding = _fitted_pads(x, kernel, window, output_padding, targets, auto_pad)
     group = node.attributes.integer("group", 1)
     op = ConvTranspose(window.strides, pads, window.dilations, output_padding, group)
     return node.add(op, x, weights, node.optional(2))
 
 
-def _transpose_pads(
+def _fitted_pads(
     x: Value,
     kernel: list[int],
     window: Window,
     output_padding: tuple[int, ...],
-    targets: list[int] | None,
+    targets: Sequence[Extent],
     auto_pad: str,
-) -> tuple[Extent, ...]:
-    """Pads that give the wanted output extents: those of ``targets``, or input times stride.
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Pads and output padding that give the extents ``targets``.
 
     ``total = stride * (input - 1) + output_padding + dilation * (kernel - 1) + 1 - output``; the odd one goes to the
-    end for SAME_UPPER, else to the beginning (ONNX specification of ConvTranspose).
+    end for SAME_UPPER, else to the beginning (ONNX specification of ConvTranspose); what is missing is output padding.
     """
-    begins: list[Extent] = []
-    ends: list[Extent] = []
+    begins, ends, missing = [], [], []
     for axis, (size, stride, dilation) in enumerate(zip(kernel, window.strides, window.dilations, strict=True)):
         extent = x.type.shape[2 + axis]
-        target = extent * stride if targets is None else targets[axis]
-        total = stride * (extent - 1) + output_padding[axis] + dilation * (size - 1) + 1 - target
-        total = maximum(total, 0)
-        half = floordiv(total, 2)
-        begins.append(half if auto_pad == "SAME_UPPER" else total - half)
-        ends.append(total - half if auto_pad == "SAME_UPPER" else half)
-    return (*begins, *ends)
+        total = stride * (extent - 1) + output_padding[axis] + dilation * (size - 1) + 1 - targets[axis]
+        if not isinstance(total, int):
+            raise UnsupportedError("output_shape needs data of fixed extents", found=str(x.type))
+        half = max(total, 0) // 2
+        rest = max(total, 0) - half
+        begins.append(half if auto_pad == "SAME_UPPER" else rest)
+        ends.append(rest if auto_pad == "SAME_UPPER" else half)
+        missing.append(output_padding[axis] + max(-total, 0))
+    return (*begins, *ends), tuple(missing)
 
 
 def _kernel_of(node: OnnxNode, weights: Value) -> list[int]:

@@ -169,4 +169,5 @@ def depth_to_space(node: OnnxNode) -> Value:
 @binds("SpaceToDepth")
 def space_to_depth(node: OnnxNode) -> Value:
     """Pixels to channels."""
-    return node.add(SpaceToDepth(node.attributes.integer("blocksize", 0)), node.input(0))
+    mode = node.attributes.choice("mode", "DCR", ("DCR", "CRD"))
+    return node.add(SpaceToDepth(node.attributes.integer("blocksize", 0), mode), node.input(0))
