@@ -34,7 +34,8 @@ class UseChannelsLast(Pass):
                 return None
             rank = node.inputs[0].type.rank
             x = builder.add1(Transpose(to_channels_last(rank)), node.inputs[0], name=f"{node.name}.channels_last")
-            y = builder.add(replace(node.op, channels_last=True), [x, *node.inputs[1:]])[0]
+            op = node.op.transposed(to_channels_last(rank)) or replace(node.op, channels_last=True)
+            y = builder.add(op, [x, *node.inputs[1:]])[0]
             log.changed(f"{node.op.name} in channels-last layout")
             return [builder.add1(Transpose(to_channels_first(rank)), y, name=f"{node.name}.channels_first")]
 
