@@ -45,6 +45,7 @@
       row.hidden = !words.every((word) => text.includes(word));
       if (!row.hidden) count += 1;
     }
-    shown.textContent = count === rows.length ? `${count} steps` : `${count} of ${rows.length} steps`;
+    const all = `${rows.length} ${rows.length === 1 ? "step" : "steps"}`;
+    shown.textContent = count === rows.length ? all : `${count} of ${all}`;
   });
 })();

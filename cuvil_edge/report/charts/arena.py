@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cuvil_edge.report.charts.axes import (
     Scale,
     chart,
+    decimals,
     frame,
     label,
     linear_ticks,
@@ -28,13 +29,14 @@ def arena_chart(arena: Arena, rows: Sequence[LayerRow]) -> Markup:
     steps = len(arena.live_bytes)
     x, y = x_scale(0, steps), y_scale(0, top * 1.15)
     factor, unit = next(((f, u) for f, u in _UNITS if top >= f), _UNITS[-1])
+    ticks = [tick * factor for tick in linear_ticks(0, y.high / factor, 5)]
     axes = frame(
         x,
         y,
         x_ticks=[tick for tick in linear_ticks(0, steps) if tick == int(tick)],
-        y_ticks=[tick * factor for tick in linear_ticks(0, y.high / factor, 5)],
+        y_ticks=ticks,
         x_text=lambda v: f"{v:.0f}",
-        y_text=lambda v: f"{v / factor:.3g}",
+        y_text=decimals(ticks, factor),
         x_title="step of the plan",
         y_title=f"live bytes ({unit})",
     )

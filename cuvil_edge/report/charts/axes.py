@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from cuvil_edge.report.markup import Child, Markup, join, tag
 
 WIDTH, HEIGHT = 560.0, 300.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 44.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 68.0, 16.0, 14.0, 44.0
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,13 @@ def linear_ticks(low: float, high: float, most: int = 6) -> list[float]:
     return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
+def decimals(ticks: Sequence[float], factor: float = 1.0) -> Callable[[float], str]:
+    """A format for linear ticks in units of ``factor``, with just the decimals that tell them apart."""
+    step = min((b - a for a, b in pairwise(ticks)), default=0.0) / factor
+    digits = min(6, max(0, -math.floor(math.log10(step) + 1e-9))) if step > 0 else 3
+    return lambda value: f"{value / factor:.{digits}f}"
+
+
 def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
     """Powers of ten in [low, high], thinned to at most ``most``; with 2 and 5 times them where there are few."""
     powers = range(math.floor(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
@@ -95,7 +103,7 @@ def frame(
             y_title,
             x=0,
             y=0,
-            transform=f"translate(13 {(y.begin + y.end) / 2:.1f}) rotate(-90)",
+            transform=f"translate(11 {(y.begin + y.end) / 2:.1f}) rotate(-90)",
             text_anchor="middle",
             class_="axis-title",
         ),

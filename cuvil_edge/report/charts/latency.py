@@ -8,6 +8,7 @@ from cuvil_edge.profile.statistics import Statistics, histogram
 from cuvil_edge.report.charts.axes import (
     Scale,
     chart,
+    decimals,
     frame,
     label,
     linear_ticks,
@@ -32,15 +33,17 @@ def unit_of(value_ns: float) -> tuple[float, str]:
 def distribution_chart(values_ns: Sequence[int], stats: Statistics) -> Markup:
     """A histogram with the median, its interval, p90 and p99."""
     edges, counts = histogram(values_ns)
-    x = x_scale(*padded(edges[0], edges[-1], 0.04))
+    room = 0.005 * stats.median  # equal runs are a narrow bar, not a wide one over a millionth of a second
+    x = x_scale(*padded(min(edges[0], stats.min - room), max(edges[-1], stats.max + room), 0.04))
     y = y_scale(0, max(counts) * 1.18)
     factor, unit = unit_of(stats.median)
+    ticks = linear_ticks(x.low, x.high)
     bars = [
         with_title(
             "rect",
             f"{count} runs from {latency_text(low)} to {latency_text(high)}",
             x=x(low) + 0.5,
-            width=max(x(high) - x(low) - 1, 0.5),
+            width=max(x(high) - x(low) - 1, 2.0),
             y=y(count),
             height=y.begin - y(count),
             class_="bar",
@@ -51,9 +54,9 @@ def distribution_chart(values_ns: Sequence[int], stats: Statistics) -> Markup:
     axes = frame(
         x,
         y,
-        x_ticks=linear_ticks(x.low, x.high),
+        x_ticks=ticks,
         y_ticks=[tick for tick in linear_ticks(0, y.high, 5) if tick == int(tick)],
-        x_text=lambda v: f"{v / factor:.4g}",
+        x_text=decimals(ticks, factor),
         y_text=lambda v: f"{v:.0f}",
         x_title=f"time of a run ({unit})",
         y_title="runs",
@@ -104,13 +107,14 @@ def series_chart(profiled_ns: Sequence[int], unprofiled_ns: Sequence[int]) -> Ma
     x = x_scale(0, max(len(profiled_ns), len(unprofiled_ns), 2) - 1)
     y = y_scale(*padded(min(everything), max(everything), 0.12))
     factor, unit = unit_of(max(everything))
+    ticks = linear_ticks(y.low, y.high, 5)
     axes = frame(
         x,
         y,
         x_ticks=[tick for tick in linear_ticks(x.low, x.high) if tick == int(tick)],
-        y_ticks=linear_ticks(y.low, y.high, 5),
+        y_ticks=ticks,
         x_text=lambda v: f"{v + 1:.0f}",
-        y_text=lambda v: f"{v / factor:.4g}",
+        y_text=decimals(ticks, factor),
         x_title="run",
         y_title=f"time of a run ({unit})",
     )

@@ -23,6 +23,7 @@ from cuvil_edge.report.text import layers_text, percent_text, printable, rate_te
 from cuvil_edge.units import format_count
 
 _NAMED_LAYERS = 3
+_LABEL_PIXELS = 100
 
 
 def drawable_rows(rows: Sequence[LayerRow]) -> list[LayerRow]:
@@ -81,7 +82,7 @@ def _roof(x: Scale, y: Scale, peak: int | None, bandwidth: int | None) -> list[M
     texts = []
     if peak:
         texts.append(label(x.end - 2, y(float(peak)) - 6, f"peak {rate_text(peak, 'FLOP')}", anchor="end"))
-    if bandwidth:
+    if bandwidth and math.dist(points[0], points[1]) > _LABEL_PIXELS:
         texts.append(_along(points[0], points[1], f"memory {rate_text(bandwidth, 'B')}"))
     return [tag("path", d=path(points), class_="roof"), *texts]
 

@@ -232,7 +232,7 @@ def table_section(report: Report) -> Markup:
         tag(
             "p",
             tag("label", "Filter ", tag("input", type="search", id="filter", placeholder="name, op, kernel, shape")),
-            tag("output", f"{len(body)} steps", id="shown", for_="filter"),
+            tag("output", f"{len(body)} step{'s' if len(body) != 1 else ''}", id="shown", for_="filter"),
             class_="tools",
         ),
         tag(

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from cuvil_edge.report.charts.axes import Scale, linear_ticks, log_ticks, padded
+from cuvil_edge.report.charts.axes import Scale, decimals, linear_ticks, log_ticks, padded
 
 
 def test_linear_ticks_are_round_inside_and_not_too_many() -> None:
@@ -25,6 +25,15 @@ def test_known_ticks() -> None:
     assert linear_ticks(3, 3) == [3]
     assert log_ticks(1, 10_000) == [1, 10, 100, 1000, 10_000]
     assert log_ticks(3, 30) == [5, 10, 20]
+
+
+def test_texts_of_neighbouring_ticks_differ() -> None:
+    for low, high in ((0, 10), (1.0e6, 1.0002e6), (17e6, 21e6), (0, 3)):
+        ticks = linear_ticks(low, high)
+        texts = [decimals(ticks, 1e6)(tick) for tick in ticks]
+        assert len(set(texts)) == len(texts) or high < 100
+    assert decimals([17.0, 18.0])(17.0) == "17"
+    assert decimals([5.0])(5.0) == "5.000"
 
 
 def test_log_ticks_over_many_decades_are_thinned() -> None:
