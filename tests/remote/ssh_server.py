@@ -121,6 +121,7 @@ class BoardServer:
                 continue
             except OSError:
                 return
+            link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._links.append(link)
             if self.faults.silent:
                 continue
@@ -170,7 +171,7 @@ def _serve(board: BoardServer, channel: paramiko.Channel, command: str) -> None:
         feeder = threading.Thread(target=_feed, args=(board, channel, process), daemon=True)
         for thread in (*threads, feeder):
             thread.start()
-        status = process.wait(600)
+        status = process.wait()  # without a limit: with one, Popen polls, which is slow; close() kills the process
         for thread in threads:
             thread.join(10)
         channel.send_exit_status(status if status >= 0 else 128 - status)

@@ -58,6 +58,7 @@ logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 KEEPALIVE_SECONDS = 10
 MAX_JUMPS = 8
+_END_SECONDS = 1.0
 DEFAULT_IDENTITIES = ("id_ed25519", "id_ecdsa", "id_rsa")
 
 # A shell that stays the parent turns the signal that ended the program into a status; the exit-signal of the protocol
@@ -340,6 +341,10 @@ class _SshProcess(RemoteProcess):
             raise self._transport._lost(error) from None
 
     def close(self) -> None:
+        # dropbear ends the next channel too when one is closed while its program is still ending.
+        with contextlib.suppress(Exception):
+            self._channel.shutdown_write()
+            self._channel.status_event.wait(_END_SECONDS)
         close_all([self._channel])
 
 
