@@ -25,7 +25,7 @@ _SOURCE = """\
 #include "kernels/depthwise/depthwise.h"
 namespace {{
 {epilogue}
-using Shape = cuvil::kernels::depthwise::Shape<{width}, {stride}, {dilation}, {pixels}>;
+using Shape = cuvil::kernels::depthwise::Shape<{height}, {width}, {stride}, {dilation}, {pixels}>;
 }}  // namespace
 extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {{
   return cuvil::kernels::depthwise::run<Shape, Epilogue>(operands, extents, scratch, begin, end);
@@ -76,14 +76,15 @@ class DepthwiseRows(KernelTemplate):
         source = _SOURCE.format(
             name=KERNEL_NAME,
             epilogue=epilogue.source,
+            height=kernel_h,
             width=kernel_w,
             stride=strides[1],
             dilation=dilations[1],
             pixels=pixels,
         )
         extents: tuple[Extent, ...] = (
-            images, in_h, in_w, channels, out_h, out_w, channels, channels, kernel_h, strides[0], dilations[0],
-            pads[0], pads[1], block_rows, block_channels,
+            images, in_h, in_w, channels, out_h, out_w, channels, channels, strides[0], dilations[0], pads[0],
+            pads[1], block_rows, block_channels,
         )  # fmt: skip
         operands = (
             Operand(x),
