@@ -11,7 +11,7 @@ from cuvil_edge.registry import load_plugins
 @cache
 def templates() -> dict[str, KernelTemplate]:
     """One instance of each family, by its name."""
-    plugins = load_plugins("cuvil_edge.kernels.templates", KernelTemplate)  # type: ignore[type-abstract]
+    plugins = load_plugins("cuvil_edge.kernels.templates", KernelTemplate)
     return {name: plugin() for name, plugin in plugins.items()}
 
 

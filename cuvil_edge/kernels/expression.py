@@ -1,7 +1,7 @@
 """Scalar expressions as C++: the bodies of loops and the epilogues of convolutions and matrix products.
 
 The text is in terms of ``cuvil::math`` (``csrc/simd/math.h``), one set of names for vectors and numbers. Where
-``is_vector_expression`` holds, the text is generic: it expects a type ``V`` in scope, ``cuvil::simd::F32`` or ``float``, of
+``is_vector_expression`` holds, the text is generic: it expects a type ``V`` in scope, ``simd::F32`` or ``float``, of
 which every f32 operand is (bool operands are then masks or bools). Otherwise operands are plain values
 (``cuvil::kernels::Value<T>`` in ``csrc/kernels/element.h``, which must be included for its ``cast``).
 """

@@ -10,12 +10,14 @@ from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.scalar import ScalarExpr
 from cuvil_edge.kernels.expression import ELEMENT_TYPES, is_vector_expression, render_body
 from cuvil_edge.kernels.kernel import KERNEL_NAME, Kernel, KernelCall, Operand
-from cuvil_edge.kernels.nest import Access, Nest, collapse, reorder
+from cuvil_edge.kernels.nest import Nest, collapse, reorder
 
 ITEM_ELEMENTS = 16384
 """Elements of one work item: some microseconds at the speed of memory, where starting a thread's part costs less."""
 
-_COPY_TYPES = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
+COPY_TYPES = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
+"""C++ types that elements of a size are moved as."""
+
 _COLUMN_STEP = 64
 _SMALL_EXTENT = 4
 
@@ -33,7 +35,7 @@ def split_work(outer: Extent, inner: Extent, item_elements: int = ITEM_ELEMENTS,
     """Blocks of whole inner rows, or of parts of one where a row is longer than an item; few elements are one item."""
     if isinstance(inner, int):
         blocks = max(1, inner // item_elements)
-        inner_per_item: Extent = max(1, ceildiv(ceildiv(inner, blocks), step) * step) if blocks > 1 else max(1, inner)
+        inner_per_item: Extent = -(-inner // (blocks * step)) * step if blocks > 1 else max(1, inner)
     else:
         inner_per_item = minimum(maximum(inner, 1), item_elements)
     outer_per_item = maximum(1, floordiv(item_elements, maximum(inner, 1)))
@@ -77,14 +79,9 @@ def copy_call(label: str, nest: Nest, dtype: DType, source: Operand, destination
     read, written = nest.accesses
     if len(nest.extents) > 1 and read.strides[-1] != 1 and written.strides[-1] == 1 and 1 in read.strides:
         return _transpose_call(label, nest, dtype, source, destination)
-    type_ = _COPY_TYPES[dtype.item_bytes]
+    type_ = COPY_TYPES[dtype.item_bytes]
     code = _COPY_SOURCE.format(rank=len(nest.extents), types=_typed_operands(nest, [type_, type_]), name=KERNEL_NAME)
     return _loop_call(label, code, nest, (source, destination))
-
-
-def access_operand(operand: Operand, access: Access, dtype: DType) -> Operand:
-    """``operand`` with the access's offset as its byte offset."""
-    return Operand(operand.value, operand.packed, operand.offset_bytes + access.offset * dtype.item_bytes)
 
 
 _EXPRESSION_SOURCE = """#include "kernels/loop/loop.h"
@@ -100,7 +97,8 @@ struct Expression {{
   }}
 }};
 }}  // namespace
-extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {{
+extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin,
+                               uint32_t end) {{
   return cuvil::kernels::loop::run<Expression, {rank}, {types}>(operands, extents, scratch, begin, end);
 }}
 """
@@ -108,14 +106,18 @@ extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, vo
 _COPY_SOURCE = """#include "kernels/loop/loop.h"
 using cuvil::kernels::loop::Typed;
 using cuvil::kernels::loop::Walk;
-extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {{
-  return cuvil::kernels::loop::run<cuvil::kernels::loop::Identity, {rank}, {types}>(operands, extents, scratch, begin, end);
+extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin,
+                               uint32_t end) {{
+  using cuvil::kernels::loop::Identity;
+  return cuvil::kernels::loop::run<Identity, {rank}, {types}>(operands, extents, scratch, begin, end);
 }}
 """
 
 _TRANSPOSE_SOURCE = """#include "kernels/loop/transpose.h"
-extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {{
-  return cuvil::kernels::loop::run_transpose<{type}, {rank}, {small_a}, {small_b}>(operands, extents, scratch, begin, end);
+extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin,
+                               uint32_t end) {{
+  using namespace cuvil::kernels::loop;
+  return run_transpose<{type}, {rank}, {small_a}, {small_b}>(operands, extents, scratch, begin, end);
 }}
 """
 
@@ -148,7 +150,7 @@ def _transpose_call(label: str, nest: Nest, dtype: DType, source: Operand, desti
     small_b = _small(b)
     small_a = 0 if small_b else _small(a)
     code = _TRANSPOSE_SOURCE.format(
-        type=_COPY_TYPES[dtype.item_bytes], rank=rank, small_a=small_a, small_b=small_b, name=KERNEL_NAME
+        type=COPY_TYPES[dtype.item_bytes], rank=rank, small_a=small_a, small_b=small_b, name=KERNEL_NAME
     )
     outer = product(nest.extents[:-2])
     a_split, b_split = _split_plane(a, b)
@@ -164,11 +166,14 @@ def _small(extent: Extent) -> int:
 
 
 def _split_plane(a: Extent, b: Extent) -> tuple[Extent, Extent]:
-    """Rows of A and of B in one work item: whole cache lines, as many rows of A as make an item; B is cut if A is short."""
-    b_part = minimum(maximum(b, 1), maximum(_COLUMN_STEP, floordiv(ITEM_ELEMENTS, maximum(a, 1)) // _COLUMN_STEP * _COLUMN_STEP))
-    rows = floordiv(ITEM_ELEMENTS, maximum(b, 1)) // _COLUMN_STEP * _COLUMN_STEP
+    """Extents of A and of B in one work item, in whole cache lines: A is cut, or B where A is short."""
     if isinstance(a, int) and isinstance(b, int) and a * b <= 2 * ITEM_ELEMENTS:
         return max(a, 1), max(b, 1)
     if isinstance(a, int) and a <= 2 * _COLUMN_STEP:
-        return max(a, 1), b_part
-    return maximum(_COLUMN_STEP, rows), maximum(b, 1)
+        return max(a, 1), minimum(maximum(b, 1), _lines(a))
+    return _lines(b), maximum(b, 1)
+
+
+def _lines(other: Extent) -> Extent:
+    """A multiple of whole cache lines that makes an item with the extent of the other axis."""
+    return maximum(_COLUMN_STEP, floordiv(ITEM_ELEMENTS, maximum(other, 1)) // _COLUMN_STEP * _COLUMN_STEP)

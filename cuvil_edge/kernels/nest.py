@@ -1,6 +1,6 @@
 """Loop nests over strided operands: what the loop kernels execute, in extents over the model's symbols.
 
-A nest is an iteration space and, for each operand, one stride in elements for each of its axes and an offset. Every
+A nest is an iteration space and, for each operand, one stride in elements for each of its axes. Every
 element-wise operation and every movement of data is one. Here nests are simplified symbolically, so that few, long axes
 remain: what is left decides which kernel is generated.
 """
@@ -8,17 +8,16 @@ remain: what is left decides which kernel is generated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cuvil_edge.ir.dim import Extent, Shape, product
 
 
 @dataclass(frozen=True)
 class Access:
-    """How one operand is walked: element ``offset + sum(strides[i] * index[i])``; strides may be 0 or negative."""
+    """How one operand is walked: its element ``sum(strides[i] * index[i])``; strides may be 0 or negative."""
 
     strides: tuple[Extent, ...]
-    offset: Extent = 0
 
 
 @dataclass(frozen=True)
@@ -79,15 +78,11 @@ def collapse(nest: Nest) -> Nest:
             columns.append(column)
     if not extents:
         extents, columns = [1], [[0 if access is not nest.output else 1 for access in nest.accesses]]
-    accesses = tuple(
-        replace(access, strides=tuple(column[index] for column in columns)) for index, access in enumerate(nest.accesses)
-    )
-    return Nest(tuple(extents), accesses)
+    kept = zip(*columns, strict=True)  # of each operand: the strides of the kept axes
+    return Nest(tuple(extents), tuple(Access(strides) for strides in kept))
 
 
 def reorder(nest: Nest, order: Sequence[int]) -> Nest:
     """The same points with the axes in another order."""
-    accesses = tuple(
-        replace(access, strides=tuple(access.strides[axis] for axis in order)) for access in nest.accesses
-    )
+    accesses = tuple(Access(tuple(access.strides[axis] for axis in order)) for access in nest.accesses)
     return Nest(tuple(nest.extents[axis] for axis in order), accesses)

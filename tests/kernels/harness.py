@@ -1,7 +1,7 @@
 """Runs kernels as the compiler would lower them and compares with the operations' references.
 
-A case is a node (an operation and its inputs). All kernels of many cases are built into one program (``driver.cc``), for
-an instruction set, natively, with sanitizers, or for another architecture under an emulator.
+A case is a node (an operation and its inputs). All kernels of many cases are built into one program (``driver.cc``),
+for an instruction set, natively, with sanitizers, or for another architecture under an emulator.
 """
 
 from __future__ import annotations
@@ -87,12 +87,17 @@ def samples_of(names: Iterable[str] | None = None) -> list[tuple[str, Sample]]:
 
 
 def build_node(sample: Sample, symbolic: bool) -> tuple[Node, dict[Value, np.ndarray], dict[str, int]]:
-    """The sample as a node of a new graph; ``symbolic``: with a symbol for every extent above 1 of its run-time inputs."""
+    """The sample as a node of a new graph.
+
+    With ``symbolic`` there is a symbol for each extent of its run-time inputs, unless it is 1 or the operation itself
+    names it.
+    """
     graph = Graph("test")
     builder = GraphBuilder(graph, "node")
     arrays: dict[Value, np.ndarray] = {}
     symbols: dict[str, int] = {}
     values: list[Value | None] = []
+    named = (1, *getattr(sample.op, "shape", ()))
     for index, array in enumerate(sample.inputs):
         if array is None:
             values.append(None)
@@ -102,7 +107,7 @@ def build_node(sample: Sample, symbolic: bool) -> tuple[Node, dict[Value, np.nda
             shape: list[Extent] = []
             for extent in np.shape(array):
                 name = f"n{extent}"
-                shape.append(Dim.of(Symbol(name, min=0)) if symbolic and extent != 1 else extent)
+                shape.append(Dim.of(Symbol(name, min=0)) if symbolic and extent not in named else extent)
                 symbols[name] = extent
             values.append(builder.input(f"input{index}", DType.of(np.asarray(array)), tuple(shape)))
             arrays[values[-1]] = np.asarray(array)  # type: ignore[index]
@@ -180,8 +185,8 @@ def _unit(sources: Sequence[str]) -> str:
 
 
 def _compile(build: Build, text: str, suffix: str = ".o", extra: tuple[str, ...] = ("-c",)) -> Path:
-    key = hashlib.sha256("\0".join([_headers_digest(), *build.command, *build.flags, build.simd, text, *extra]).encode())
-    output = cache_dir() / f"{key.hexdigest()[:32]}{suffix}"
+    key = "\0".join([_headers_digest(), *build.command, *build.flags, build.simd, text, *extra])
+    output = cache_dir() / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}{suffix}"
     if output.exists():
         return output
     with tempfile.TemporaryDirectory(dir=cache_dir()) as folder:
@@ -210,7 +215,7 @@ def build_driver(build: Build, cases: Sequence[Case]) -> tuple[Path, dict[str, i
         objects = list(pool.map(lambda text: _compile(build, text), texts))
     declarations = "\n".join(f'extern "C" __typeof__(*cuvil_kernel_fn()) {name};' for name in names)
     table = f'extern "C" const cuvil_kernel_fn kKernels[] = {{{", ".join([*names, "nullptr"])}}};'
-    text = f'{DRIVER.read_text()}\n{declarations}\n{table}\n'
+    text = f"{DRIVER.read_text()}\n{declarations}\n{table}\n"
     program = _compile(build, text, "", (*map(str, objects), *build.link))
     return program, {name: index for index, name in enumerate(names)}
 

@@ -5,10 +5,13 @@ Each case runs with its work in one, two and three parts, in buffers that end at
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from cuvil_edge.ir.op import Sample
+from cuvil_edge.kernels.kernel import KernelCall
 from cuvil_edge.ops._elementwise import Elementwise
 from tests.kernels.harness import Build, Case, lowered, run_cases, samples_of, uses_vectors
 
@@ -83,8 +86,6 @@ def _case(build: Build, op: str) -> Case:
     return next(case for case in lowered(samples_of([op]), build)[0] if case.expected[0].size > 100)
 
 
-def _moved(case: Case, offset_bytes: int):  # noqa: ANN202 - a KernelCall
-    from dataclasses import replace
-
+def _moved(case: Case, offset_bytes: int) -> KernelCall:
     call = case.calls[0]
     return replace(call, operands=(call.operands[0], replace(call.operands[1], offset_bytes=offset_bytes)))

@@ -16,14 +16,14 @@ cuvil_status run_values(void* const* operands, const int64_t* extents, int64_t c
   return CUVIL_OK;
 }
 
-// y[i] = start + i * step. operands: start, step (one element each), output. extents: count, elements of a work item.
-template <class T>
-cuvil_status run_range(void* const* operands, const int64_t* extents, void*, uint32_t begin, uint32_t end) {
-  const Value<T> start = load(*static_cast<const T*>(operands[0])), step = load(*static_cast<const T*>(operands[1]));
-  T* y = static_cast<T*>(operands[2]);
+// y[i] = start + i * step. operands: output. extents: count, elements of a work item. Number: int64_t or double.
+template <class T, class Number>
+cuvil_status run_range(void* const* operands, const int64_t* extents, uint32_t begin, uint32_t end, Number start,
+                       Number step) {
+  T* y = static_cast<T*>(operands[0]);
   const int64_t last = end * extents[1] < extents[0] ? end * extents[1] : extents[0];
   for (int64_t i = begin * extents[1]; i < last; ++i) {
-    y[i] = store<T>(math::add(start, math::mul(step, cast<T>(i))));
+    y[i] = store<T>(cast<T>(math::add(start, math::mul(static_cast<Number>(i), step))));
   }
   return CUVIL_OK;
 }

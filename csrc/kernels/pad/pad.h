@@ -1,6 +1,6 @@
 // pad: a tensor with elements added around it (or, by negative pads, taken away).
 //
-// operands: input, output, and with kConstant the value (one element), if it is read at run time.
+// operands: input, output.
 // extents:  R extents of the output, R of the input, R pads before each axis; output rows of a work item; R strides of
 // the
 //           input.
@@ -56,16 +56,14 @@ CUVIL_INLINE void pad_row(const T* x, T* y, int64_t n, int64_t before, int64_t e
   if (stop > begin) __builtin_memcpy(y + begin, x + (begin - before), static_cast<size_t>(stop - begin) * sizeof(T));
 }
 
-// T: an unsigned integer of the element's size; kValue: the bits of the constant, unless kRunTimeValue.
-template <class T, Mode kMode, int kRank, bool kRunTimeValue, uint64_t kValue>
-cuvil_status run(void* const* operands, const int64_t* extents, void*, uint32_t begin, uint32_t end) {
+// T: an unsigned integer of the element's size; `bits` is the constant.
+template <class T, Mode kMode, int kRank>
+cuvil_status run(void* const* operands, const int64_t* extents, void*, uint32_t begin, uint32_t end, T bits) {
   constexpr int kOuter = kRank - 1;
   const int64_t* in = extents + kRank;
   const int64_t* before = extents + 2 * kRank;
   const int64_t rows_of_item = extents[3 * kRank];
   const int64_t* strides = extents + 3 * kRank + 1;
-  T value = static_cast<T>(kValue);
-  if constexpr (kRunTimeValue) value = *static_cast<const T*>(operands[2]);
   const int64_t rows = product<kOuter>(extents), n = extents[kOuter];
   const int64_t last = end * rows_of_item < rows ? end * rows_of_item : rows;
   for (int64_t row = begin * rows_of_item; row < last; ++row) {
@@ -79,9 +77,9 @@ cuvil_status run(void* const* operands, const int64_t* extents, void*, uint32_t 
     }
     T* y = static_cast<T*>(operands[1]) + row * n;
     if (inside) {
-      pad_row<T, kMode>(static_cast<const T*>(operands[0]) + offset, y, n, before[kOuter], in[kOuter], value);
+      pad_row<T, kMode>(static_cast<const T*>(operands[0]) + offset, y, n, before[kOuter], in[kOuter], bits);
     } else {
-      fill(y, n, value);
+      fill(y, n, bits);
     }
   }
   return CUVIL_OK;

@@ -20,14 +20,13 @@ enum class Mode { kMax, kAverage, kAverageWithPads };
 struct Window {
   int kernel[3], strides[3], dilations[3];
   Mode mode;
-  bool channels_contiguous;
 };
 
 struct Geometry {
   int64_t batch, channels;
   const int64_t *in, *out, *pads_before, *pads_after;  // 3 each
   int64_t rows_of_item;
-  const int64_t *in_strides, *out_strides;  // N, 3 spatial axes, C
+  int64_t in_strides[3];  // of the spatial axes, in elements
 
   explicit CUVIL_INLINE Geometry(const int64_t* e)
       : batch(e[0]),
@@ -37,8 +36,7 @@ struct Geometry {
         pads_before(e + 8),
         pads_after(e + 11),
         rows_of_item(e[14]),
-        in_strides(e + 15),
-        out_strides(e + 20) {}
+        in_strides{in[1] * in[2] * channels, in[2] * channels, channels} {}
 };
 
 // Positions [first, last) of the kernel on one axis that lie on data, and where the first one does; `counted` positions
@@ -60,19 +58,18 @@ CUVIL_INLINE Taps taps(const Geometry& g, int axis, int64_t index) {
   const int64_t first = below(0), last = below(g.in[axis]);
   const int64_t counted =
       kWindow.mode == Mode::kAverageWithPads ? below(g.in[axis] + g.pads_after[axis]) : last - first;
-  return {static_cast<int>(first), static_cast<int>(last), (start + first * dilation) * g.in_strides[1 + axis],
-          counted};
+  return {static_cast<int>(first), static_cast<int>(last), (start + first * dilation) * g.in_strides[axis], counted};
 }
 
 // Calls f(offset) for the input offset of each position that lies on data.
 template <Window kWindow, class Function>
 CUVIL_INLINE void for_each_tap(const Geometry& g, const Taps (&t)[3], Function f) {
   int64_t plane = t[0].offset + t[1].offset + t[2].offset;
-  for (int d = t[0].first; d < t[0].last; ++d, plane += kWindow.dilations[0] * g.in_strides[1]) {
+  for (int d = t[0].first; d < t[0].last; ++d, plane += kWindow.dilations[0] * g.in_strides[0]) {
     int64_t row = plane;
-    for (int h = t[1].first; h < t[1].last; ++h, row += kWindow.dilations[1] * g.in_strides[2]) {
+    for (int h = t[1].first; h < t[1].last; ++h, row += kWindow.dilations[1] * g.in_strides[1]) {
       int64_t offset = row;
-      for (int w = t[2].first; w < t[2].last; ++w, offset += kWindow.dilations[2] * g.in_strides[3]) f(offset);
+      for (int w = t[2].first; w < t[2].last; ++w, offset += kWindow.dilations[2] * g.in_strides[2]) f(offset);
     }
   }
 }
@@ -107,7 +104,7 @@ template <Window kWindow, class T>
 CUVIL_INLINE void pool_channels(const T* x, T* y, const Geometry& g, const Taps (&t)[3]) {
   const int64_t count = t[0].counted * t[1].counted * t[2].counted;
   constexpr bool kMax = kWindow.mode == Mode::kMax;
-  if constexpr (std::is_same_v<T, float> && kWindow.channels_contiguous) {
+  if constexpr (std::is_same_v<T, float>) {
     constexpr int64_t kLanes = simd::kLanes;
     const float divisor = static_cast<float>(count);
     int64_t c = 0;
@@ -120,8 +117,6 @@ CUVIL_INLINE void pool_channels(const T* x, T* y, const Geometry& g, const Taps 
   } else {
     using V = Value<T>;
     constexpr int kBlock = 32;
-    const int64_t in_step = kWindow.channels_contiguous ? 1 : g.in_strides[4];
-    const int64_t out_step = kWindow.channels_contiguous ? 1 : g.out_strides[4];
     for (int64_t c = 0; c < g.channels; c += kBlock) {
       const int n = g.channels - c < kBlock ? static_cast<int>(g.channels - c) : kBlock;
       V total[kBlock];
@@ -129,13 +124,13 @@ CUVIL_INLINE void pool_channels(const T* x, T* y, const Geometry& g, const Taps 
       for_each_tap<kWindow>(
           g, t, [&](int64_t offset) __attribute__((always_inline)) {
             for (int i = 0; i < n; ++i) {
-              const V element = load(x[offset + (c + i) * in_step]);
+              const V element = load(x[offset + c + i]);
               total[i] = kMax ? math::max(total[i], element) : math::add(total[i], element);
             }
           });
       for (int i = 0; i < n; ++i) {
         if constexpr (!kMax) total[i] = total[i] / static_cast<V>(count);
-        y[(c + i) * out_step] = store<T>(total[i]);
+        y[c + i] = store<T>(total[i]);
       }
     }
   }
@@ -149,12 +144,12 @@ cuvil_status run(void* const* operands, const int64_t* extents, void*, uint32_t 
   const int64_t last = end * g.rows_of_item < rows ? end * g.rows_of_item : rows;
   for (int64_t row = first; row < last; ++row) {
     const int64_t h = row % g.out[1], d = row / g.out[1] % g.out[0], n = row / g.out[1] / g.out[0];
-    const T* x = static_cast<const T*>(operands[0]) + n * g.in_strides[0];
-    T* y = static_cast<T*>(operands[1]) + n * g.out_strides[0] + d * g.out_strides[1] + h * g.out_strides[2];
+    const T* x = static_cast<const T*>(operands[0]) + n * g.in[0] * g.in_strides[0];
+    T* y = static_cast<T*>(operands[1]) + row * g.out[2] * g.channels;
     Taps t[3] = {taps<kWindow>(g, 0, d), taps<kWindow>(g, 1, h), {}};
     for (int64_t w = 0; w < g.out[2]; ++w) {
       t[2] = taps<kWindow>(g, 2, w);
-      pool_channels<kWindow>(x, y + w * g.out_strides[3], g, t);
+      pool_channels<kWindow>(x, y + w * g.channels, g, t);
     }
   }
   return CUVIL_OK;

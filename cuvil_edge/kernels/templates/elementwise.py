@@ -15,7 +15,7 @@ from cuvil_edge.target.target import Target
 
 
 def _elementwise_ops() -> tuple[str, ...]:
-    ops = load_plugins("cuvil_edge.ops", Op)  # type: ignore[type-abstract]
+    ops = load_plugins("cuvil_edge.ops", Op)
     return tuple(name for name, op in ops.items() if issubclass(op, Elementwise))
 
 

@@ -18,7 +18,8 @@ _COLUMN_STEP = 64
 
 _SOURCE = """#include "kernels/reduce/reduce.h"
 namespace reduce = cuvil::kernels::reduce;
-extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {{
+extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin,
+                               uint32_t end) {{
   return reduce::run_{form}<reduce::{op}, {type}, {kept}, {reduced}>(operands, extents, scratch, begin, end);
 }}
 """
@@ -69,7 +70,8 @@ class ReduceLoops(KernelTemplate):
     def lower(self, node: Node, target: Target) -> list[KernelCall]:
         """One call; a copy where nothing is reduced."""
         op, x, y = node.op, node.inputs[0], node.output
-        assert isinstance(op, Reduce) and x is not None
+        assert isinstance(op, Reduce)
+        assert x is not None
         axes = merge_axes(x.type.shape, op.axes)
         if not any(axes.reduced):
             shape = (x.type.elements,)
@@ -77,7 +79,7 @@ class ReduceLoops(KernelTemplate):
         kept, reduced = axes.of_kind(False), axes.of_kind(True)
         rows = axes.reduced[-1]
         (reduced if rows else kept).pop()
-        count = product([extent for extent, kind in zip(axes.extents, axes.reduced, strict=True) if kind])
+        count = product(tuple(extent for extent, kind in zip(axes.extents, axes.reduced, strict=True) if kind))
         source = _SOURCE.format(
             name=KERNEL_NAME,
             form="rows" if rows else "columns",
@@ -86,7 +88,7 @@ class ReduceLoops(KernelTemplate):
             kept=len(kept),
             reduced=len(reduced),
         )
-        points = product([axes.extents[axis] for axis in kept])
+        points = product(tuple(axes.extents[axis] for axis in kept))
         last = axes.extents[-1]
         points_per_item, columns_per_item, items = _split(points, 1 if rows else last, count)
         extents = [axes.extents[axis] for axis in (*kept, *reduced)]

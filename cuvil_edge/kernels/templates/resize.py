@@ -12,7 +12,7 @@ from cuvil_edge.kernels.template import KernelTemplate
 from cuvil_edge.ops.resize import Resize
 from cuvil_edge.target.target import Target
 
-_MAX_RESAMPLED = 3
+_MAX_TAPS = 64
 _TAP_BYTES = 16
 _TAPS = {"nearest": 1, "linear": 2, "cubic": 4}
 
@@ -23,24 +23,25 @@ constexpr resize::Config<{count}> kConfig{{
     resize::Mode::{mode}, resize::Coordinates::{coordinates}, resize::Rounding::{rounding},
     {cubic}, {exclude}, {extrapolation}, {{{axes}}}}};
 }}  // namespace
-extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {{
+extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin,
+                               uint32_t end) {{
   return resize::run<{type}, {count}, kConfig>(operands, extents, scratch, begin, end);
 }}
 """
 
 
 class ResizeLoops(KernelTemplate):
-    """Operands: the input, the output. Vectors run over the axes behind the last resampled one: fast with channels last."""
+    """Operands: the input, the output. Vectors run over the axes behind the last resampled one, such as channels."""
 
     ops = ("resize",)
 
     def refuse(self, node: Node, target: Target) -> str | None:
-        """No antialiasing, and at most three resampled axes."""
+        """No antialiasing, and at most ``_MAX_TAPS`` source elements for one of the output."""
         op, resampled = _op(node), len(_resampled_axes(node))
         if op.antialias and resampled:
             return "antialiased resizing has no kernel"
-        if resampled > _MAX_RESAMPLED:
-            return f"{resampled} axes are resampled, at most {_MAX_RESAMPLED} have kernels"
+        if _TAPS[op.mode] ** resampled > _MAX_TAPS:
+            return f"{resampled} axes are resampled with {_TAPS[op.mode]} elements each, at most {_MAX_TAPS} in all"
         return None
 
     def cost(self, node: Node, target: Target) -> float:

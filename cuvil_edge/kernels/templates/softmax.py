@@ -14,7 +14,8 @@ _ITEM_ELEMENTS = 4096
 _COLUMN_VECTORS = 8
 
 _SOURCE = """#include "kernels/softmax/softmax.h"
-extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {{
+extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin,
+                               uint32_t end) {{
   return cuvil::kernels::softmax::run<{type}, {rows}, {log}>(operands, extents, scratch, begin, end);
 }}
 """

@@ -27,7 +27,8 @@ class TransposeCopy(KernelTemplate):
     def lower(self, node: Node, target: Target) -> list[KernelCall]:
         """One copy in the order of the output."""
         op, (x,) = node.op, node.inputs
-        assert isinstance(op, Transpose) and x is not None
+        assert isinstance(op, Transpose)
+        assert x is not None
         strides = row_major(x.type.shape)
         shape = node.output.type.shape
         nest = Nest(shape, (Access(tuple(strides[axis] for axis in op.permutation)), Access(row_major(shape))))
