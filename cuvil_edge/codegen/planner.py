@@ -89,7 +89,7 @@ class _Planner:
         cost = node.op.cost(
             [None if value is None else value.type for value in node.inputs], [value.type for value in node.outputs]
         )
-        constants = [array for array in map(self._constant, call.operands) if array is not None]
+        weights_bytes = sum(array.nbytes for array in map(self._constant, call.operands) if array is not None)
         self.steps.append(
             Step(
                 name=name,
@@ -104,10 +104,10 @@ class _Planner:
                 outputs=tuple(_tensor(value) for value in node.outputs),
                 cost=Cost(
                     floordiv(cost.flops, parts),
-                    floordiv(_total_bytes(run_time), parts),
+                    floordiv(_total_bytes(run_time), parts) + weights_bytes,
                     floordiv(_total_bytes(node.outputs), parts),
                 ),
-                weights_bytes=sum(array.nbytes for array in constants),
+                weights_bytes=weights_bytes,
                 notes=call.notes,
             )
         )
