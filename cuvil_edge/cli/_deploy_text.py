@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cuvil_edge.cli._array_files import Array
     from cuvil_edge.profile.records import Verification
     from cuvil_edge.remote.device_session import DeployResult
+    from cuvil_edge.remote.preflight import Finding
 
 
 def result_text(
@@ -33,13 +34,18 @@ def result_text(
     lines += [_verified(verification) for verification in done.verifications]
     if done.previous_sha256:
         lines.append(f"Before, {done.previous_sha256[:12]} was current; 'cuvil-edge rollback' makes it so again.")
-    for finding in result.findings:
+    for finding in _findings(result):
         lines += [f"{finding.severity}: {finding}", f"  hint: {finding.hint}"]
     lines += [f"output {name}: {summary_text(summarize_array(array))}" for name, array in outputs.items()]
     lines += [f"wrote {file}" for file in dict.fromkeys(files.values())]
     if result.measurement is not None and result.measurement.reason is not None:
         lines.append(f"There is no measurement: {result.measurement.reason}.")
     return "\n".join(lines)
+
+
+def _findings(result: DeployResult) -> tuple[Finding, ...]:
+    """What the user can do something about: that an emulator's machine is busy does not change what is counted."""
+    return () if result.transport == "emulator" else result.findings
 
 
 def _verified(verification: Verification) -> str:
@@ -68,7 +74,7 @@ def result_json(
         "uploaded_bytes": done.uploaded_bytes,
         "upload_duration_ns": done.upload_duration_ns,
         "verifications": [verification.to_json() for verification in done.verifications],
-        "findings": [finding.to_json() for finding in result.findings],
+        "findings": [finding.to_json() for finding in _findings(result)],
         "stage_duration_ns": result.stage_duration_ns,
         "accepted_host_key": key,
         "outputs": {n: {**s, "file": str(files[n])} if n in files else s for n, s in summaries.items()},
