@@ -21,7 +21,10 @@ Status cannot_copy(const char* name, int error_number) {
   if (error_number == ENOMEM || error_number == ENOSPC) {
     return Status(ErrorKind::kOutOfMemory, "no memory to load the compiled model").thing("library %s", name);
   }
-  return cannot_load(name, strerror(error_number));
+  return Status(ErrorKind::kArtifact, "the compiled model cannot be copied to where it is loaded from")
+      .thing("library %s", name)
+      .found_errno(error_number)
+      .hint("set TMPDIR to a folder that can be written and allows programs (no noexec)");
 }
 
 /// A file in memory with these bytes, sealed; empty when the system has no such files.

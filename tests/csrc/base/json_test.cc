@@ -7,6 +7,7 @@
 #include <string>
 
 #include "check.h"
+#include "guarded.h"
 
 using cuvil::JsonDocument;
 using cuvil::JsonType;
@@ -69,6 +70,26 @@ void test_every_prefix_of_a_request() {
   CHECK(document.parse(text).ok(), "whole");
 }
 
+/// Whatever comes: an answer, and no access outside the text (the sanitizers look on).
+void test_random_damage() {
+  const std::string text = R"({"id":2,"cmd":"run","inputs":[{"path":"a\\\u00e9","shape":[1,-3.5e2]}],"t":[true,null]})";
+  const char bytes[] = "{}[]\",:\\u0e-+.tfn\xff\x01 ";
+  cuvil::test::Random random(7);
+  JsonDocument document;
+  int accepted = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string damaged = text.substr(0, static_cast<size_t>(random.between(1, static_cast<int>(text.size()))));
+    for (int k = random.between(0, 4); k > 0; --k) {
+      damaged[static_cast<size_t>(random.between(0, static_cast<int>(damaged.size()) - 1))] =
+          bytes[random.between(0, static_cast<int>(sizeof(bytes)) - 2)];
+    }
+    if (!document.parse(damaged).ok()) continue;
+    ++accepted;
+    (void)document.root().find("inputs").first().find("path").text();
+  }
+  CHECK(accepted > 0 && accepted < 20000, "%d accepted", accepted);
+}
+
 void test_writer_is_read_back() {
   Text out;
   JsonWriter json(&out);
@@ -99,6 +120,7 @@ int main() {
   test_integers_at_the_limits();
   test_refusals();
   test_every_prefix_of_a_request();
+  test_random_damage();
   test_writer_is_read_back();
   return cuvil::test::finish("json");
 }
