@@ -55,13 +55,13 @@ while :; do
     [ "$taken" = "$owner" ] && rm -f "$dir/lock.$owner" "$dir/lock.$owner.who"
     continue
   fi
-  printf 'busy %s %s\n' "$age" "$(cat "$dir/lock.$owner.who" 2>/dev/null)"
+  printf 'busy %s %s\n' "$token" "$(cat "$dir/lock.$owner.who" 2>/dev/null)"
   read -r line && [ "$line" = retry ] || { leave; exit 0; }
 done
 # Whoever holds the lock owns every unfinished upload: all of them are left over from something that broke.
 rm -rf "$dir/incoming/"* 2>/dev/null
 mkdir "$upload" || { leave; exit 1; }
-echo locked
+echo "locked $token"
 line=
 while read -r line; do
   [ "$line" = release ] && break
@@ -70,10 +70,10 @@ done
 rm -rf "$upload" 2>/dev/null
 if [ "$line" != release ]; then
   # The link broke: what was receiving the upload may see it a moment later, and write a last file until then.
-  for _ in 1 2 3; do sleep 1; rm -rf "$upload" 2>/dev/null; done
+  for _ in 1 2; do sleep 1; rm -rf "$upload" 2>/dev/null; done
 fi
 leave
-echo released
+echo "released $token"
 """
 
 
@@ -112,7 +112,7 @@ class DeployLock:
             self._thread.join(_ANSWER_SECONDS)
         with contextlib.suppress(CuvilError):
             self._process.send_line("release", timeout_seconds=10)
-            while (line := self._process.read_line(timeout_seconds=_ANSWER_SECONDS)) not in ("released", None):
+            while (line := self._process.read_line(timeout_seconds=_ANSWER_SECONDS)) not in (f"released {self.token}", None):
                 del line
         self._process.close()
 
@@ -129,12 +129,12 @@ class DeployLock:
         deadline = time.monotonic() + limit
         while True:
             line = self._process.read_line(timeout_seconds=_ANSWER_SECONDS)
-            if line == "locked":
+            if line == f"locked {self.token}":
                 return
             if line is None:
                 raise self._refused(layout)
-            if not line.startswith("busy "):
-                continue
+            if not line.startswith(f"busy {self.token} "):
+                continue  # a greeting of the login shell
             owner = line.split(" ", 2)[2] or "somebody"
             if time.monotonic() > deadline:
                 raise RemoteTimeoutError(

@@ -253,7 +253,7 @@ def test_careless_bashrc_does_no_harm(board: BoardServer, connect: Callable[...,
 
 
 @pytest.mark.parametrize("sftp", [True, False])
-@pytest.mark.parametrize("after", [1, 3_000, 100_000, 700_000])
+@pytest.mark.parametrize("after", [1, 3_000, 700_000])
 def test_link_dropped_anywhere_leaves_the_previous_release(
     board: BoardServer, connect: Callable[..., SshTransport], tmp_path: Path, sftp: bool, after: int
 ) -> None:
