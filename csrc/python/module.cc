@@ -3,8 +3,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <tuple>
+
 #include "base/cpu_features.h"
 #include "python/open_model.h"
+#include "runtime/planner.h"
 
 namespace py = pybind11;
 
@@ -21,6 +24,23 @@ void check_cpu(const std::string& architecture, const std::vector<std::string>& 
   std::string words;
   for (const std::string& name : required) words += (words.empty() ? "" : " ") + name;
   cuvil::check(cuvil::check_cpu(cuvil::CpuFeatures::detect(), architecture, words, thing.c_str()));
+}
+
+/// Slots are (kind, first step, last step, bytes); returns (offsets, planned bytes, lower bound in bytes).
+py::tuple plan_arena(const std::vector<std::tuple<uint32_t, uint32_t, uint32_t, uint64_t>>& slots,
+                     uint32_t step_count) {
+  std::vector<cuvil_slot> lifetimes;
+  std::vector<uint64_t> bytes, offsets(slots.size());
+  for (const auto& [kind, first, last, size] : slots) {
+    if (first > last || last >= step_count) throw py::value_error("a slot that is live outside the steps");
+    lifetimes.push_back({kind, first, last});
+    bytes.push_back(size);
+  }
+  cuvil::ArenaPlanner planner;
+  cuvil::ArenaNumbers numbers;
+  cuvil::check(planner.open(lifetimes, step_count));
+  cuvil::check(planner.plan(bytes, offsets, &numbers));
+  return py::make_tuple(offsets, numbers.planned_bytes, numbers.lower_bound_bytes);
 }
 
 py::object& failure_class() {
@@ -58,6 +78,8 @@ PYBIND11_MODULE(_runtime, module) {
   module.def("cpu_features", &cpu_features, "Features of this CPU, named as in /proc/cpuinfo.");
   module.def("check_cpu", &check_cpu, py::arg("architecture"), py::arg("required_features"), py::arg("thing"),
              "Raises Failure when this machine lacks something.");
+  module.def("plan_arena", &plan_arena, py::arg("slots"), py::arg("step_count"),
+             "Where the runtime puts slots (kind, first step, last step, bytes): offsets, planned bytes, lower bound.");
   py::class_<cuvil::OpenModel>(module, "OpenModel")
       .def(py::init<py::handle, py::handle, const std::string&, uint32_t, const std::vector<int>&>(),
            py::arg("library"), py::arg("weights"), py::arg("name"), py::arg("threads"), py::arg("cpus"))
