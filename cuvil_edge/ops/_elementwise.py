@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +16,7 @@ from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.op import Cost, Inputs, Op, Sample
 from cuvil_edge.ir.scalar import PARAMETERS, ScalarExpr, evaluate, operation_count, parse
 from cuvil_edge.ir.tensor_type import TensorType
+from cuvil_edge.ops._inputs import required
 
 FLOATS = (DType.F32, DType.F16, DType.F64)
 SIGNED = (DType.I64, DType.I32, DType.I16, DType.I8)
@@ -45,9 +48,9 @@ class Elementwise(Op):
 
     def infer(self, inputs: Inputs, checks: Checks) -> list[TensorType]:
         """The broadcast shape; the expression's element type."""
-        types = [value.type for value in inputs if value is not None]
+        types = [required(inputs, index).type for index in range(self.arity())]
         self.check_dtypes([type_.dtype for type_ in types])
-        names = ", ".join(str(value.type) for value in inputs if value is not None)
+        names = ", ".join(map(str, types))
         shape = broadcast_shapes([type_.shape for type_ in types], checks, f"shapes do not broadcast: {names}")
         return [TensorType(self.expression([type_.dtype for type_ in types]).dtype, shape)]
 
@@ -100,11 +103,14 @@ class Elementwise(Op):
                     samples.append(Sample(op, arrays, name=f"{dtype.value}_{variant}_{group}"))
         return samples
 
+    def arity(self) -> int:
+        """The number of operands."""
+        return self.operand_count()
+
     @classmethod
+    @cache
     def operand_count(cls) -> int:
         """How many of the operand names the expression uses."""
-        import ast
-
         names = {node.id for node in ast.walk(ast.parse(cls.scalar)) if isinstance(node, ast.Name)}
         return max((PARAMETERS.index(name) + 1 for name in names if name in PARAMETERS), default=0)
 

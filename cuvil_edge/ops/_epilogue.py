@@ -6,27 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cuvil_edge.errors import ShapeError
-from cuvil_edge.ir.check import Checks, broadcast_shapes
-from cuvil_edge.ir.dim import Extent
+from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.op import Inputs
 from cuvil_edge.ir.scalar import Arg, Literal, ScalarExpr, call, evaluate, operation_count
 from cuvil_edge.ir.tensor_type import TensorType
+from cuvil_edge.ops._inputs import require_broadcast_to
 
 
 def with_epilogue(result: TensorType, epilogue: ScalarExpr | None, operands: Inputs, checks: Checks) -> TensorType:
     """The type after the epilogue; operands must broadcast to the result, which keeps its shape."""
     for value in operands:
         if value is not None:
-            shape = broadcast_shapes([result.shape, value.type.shape], checks, f"%{value.name} does not broadcast")
-            if len(shape) != result.rank or any(_grows(a, b) for a, b in zip(result.shape, shape, strict=True)):
-                raise ShapeError(f"epilogue operand %{value.name} does not fit", expected=str(result), found=str(value))
+            require_broadcast_to(value, result.shape, checks, "epilogue operand")
     return result if epilogue is None else TensorType(epilogue.dtype, result.shape)
-
-
-def _grows(before: Extent, after: Extent) -> bool:
-    return before == 1 and after != 1
 
 
 def apply_epilogue(

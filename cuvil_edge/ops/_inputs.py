@@ -58,6 +58,16 @@ def require_shape(value: Value, shape: Sequence[Extent], checks: Checks, what: s
         checks.equal(found, wanted, f"{what} %{value.name} has shape {_text(value.type.shape)}, not {_text(shape)}")
 
 
+def require_broadcast_to(value: Value, shape: Sequence[Extent], checks: Checks, what: str) -> None:
+    """Require that ``value`` broadcasts to ``shape`` (its axes are the last ones, each equal or 1)."""
+    message = f"{what} %{value.name} of shape {_text(value.type.shape)} does not broadcast to {_text(shape)}"
+    if value.type.rank > len(shape):
+        raise ShapeError(message)
+    for found, wanted in zip(value.type.shape[::-1], reversed(shape), strict=False):
+        if found != 1:
+            checks.equal(found, wanted, message)
+
+
 def check_axis(axis: int, rank: int) -> None:
     """ShapeError unless ``axis`` is in ``[0, rank)``."""
     if not 0 <= axis < rank:

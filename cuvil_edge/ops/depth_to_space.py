@@ -33,10 +33,11 @@ class DepthToSpace(Op):
         """The channels must be a multiple of the block's pixels."""
         x, area = required(inputs, 0), self.blocksize**2
         require_rank(x, 4, 4)
-        batch, channels, rows, columns = x.type.shape
-        if self.blocksize < 1 or not isinstance(channels, int) or channels % area:
-            raise ShapeError("channels do not divide into blocks", expected=f"a multiple of {area}", found=str(x.type))
-        return [TensorType(x.type.dtype, (batch, channels // area, rows * self.blocksize, columns * self.blocksize))]
+        if self.blocksize < 1:
+            raise ShapeError("attribute blocksize", expected="at least 1", found=str(self.blocksize))
+        channels = x.type.shape[1]
+        checks.equal(channels, channels // area * area, f"channels of {x.type} do not divide into blocks of {area}")
+        return [TensorType(x.type.dtype, self._steps(x.type.shape)[2])]
 
     def _steps(self, shape: Shape) -> tuple[Shape, tuple[int, ...], Shape]:
         """The shape to split into, the order of its axes, and the final shape."""

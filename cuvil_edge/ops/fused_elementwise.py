@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.op import Op, Sample
-from cuvil_edge.ir.scalar import Arg, Literal, ScalarExpr, call
+from cuvil_edge.ir.scalar import Arg, Call, Literal, ScalarExpr, call
 from cuvil_edge.ops._elementwise import Elementwise
 
 
@@ -24,6 +24,10 @@ class FusedElementwise(Elementwise):
         """The tree itself: it is typed already."""
         return self.tree
 
+    def arity(self) -> int:
+        """One more than the highest operand in the tree."""
+        return 1 + max((leaf.index for leaf in _leaves(self.tree)), default=-1)
+
     def check_dtypes(self, dtypes: list[DType]) -> None:
         """Nothing: the tree says what each operand is."""
 
@@ -33,7 +37,7 @@ class FusedElementwise(Elementwise):
 
     @classmethod
     def samples(cls) -> list[Sample]:
-        """A float chain with a broadcast operand, and one whose result is bool."""
+        """A float chain with a broadcast operand and with one of full rank; results of other types."""
         random = np.random.default_rng(1)
         x, bias = (random.standard_normal(shape).astype(np.float32) for shape in ((3, 5, 17), (17,)))
         a, b = Arg(0, DType.F32), Arg(1, DType.F32)
@@ -42,6 +46,14 @@ class FusedElementwise(Elementwise):
         positive = call("gt", total, Literal(0.0, DType.F32))
         return [
             Sample(cls(swish), (x, bias), name="swish"),
+            Sample(cls(swish), (x, x[:, :1]), name="full_rank"),
             Sample(cls(positive), (x, bias), name="compare"),
             Sample(cls(call("select", positive, a, call("exp", b))), (x, bias), name="select"),
         ]
+
+
+def _leaves(tree: ScalarExpr) -> Iterator[Arg]:
+    if isinstance(tree, Arg):
+        yield tree
+    for part in tree.args if isinstance(tree, Call) else ():
+        yield from _leaves(part)

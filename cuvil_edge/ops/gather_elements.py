@@ -62,4 +62,5 @@ class GatherElements(Op):
         """Every axis, fewer indices than data, negative indices, rank 1."""
         x, random = sample_array((4, 5, 6)), np.random.default_rng(7)
         samples = [Sample(cls(axis), (x, random.integers(-4, 4, (3, 5, 2))), name=f"axis_{axis}") for axis in range(3)]
+        samples.append(Sample(cls(1), (x, random.integers(0, 5, (4, 2, 6))), name="equal_extents"))
         return [*samples, Sample(cls(0), (sample_array((5,)), np.array([4, 0, -5], np.int32)), name="rank_1")]

@@ -7,13 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cuvil_edge.errors import ShapeError
 from cuvil_edge.ir.builder import GraphBuilder
-from cuvil_edge.ir.check import Checks, broadcast_shapes
+from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.graph import Value
 from cuvil_edge.ir.op import Cost, Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._inputs import accumulator, optional, require_rank, require_same_dtype, required, sample_array
+from cuvil_edge.ops._inputs import (
+    accumulator,
+    optional,
+    require_broadcast_to,
+    require_rank,
+    require_same_dtype,
+    required,
+    sample_array,
+)
 from cuvil_edge.ops.add import Add
 from cuvil_edge.ops.matmul import Matmul
 from cuvil_edge.ops.mul import Mul
@@ -35,11 +42,8 @@ class Gemm(Op):
         require_rank(a, 2, 2)
         require_rank(b, 2, 2)
         [result] = Matmul(self.transpose_a, self.transpose_b).infer([a, b], checks)
-        if (
-            c is not None
-            and broadcast_shapes([result.shape, c.type.shape], checks, "C does not broadcast") != result.shape
-        ):
-            raise ShapeError(f"C does not broadcast to {result}", found=str(c.type))
+        if c is not None:
+            require_broadcast_to(c, result.shape, checks, "C")
         return [result]
 
     def reference(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None = None) -> np.ndarray:

@@ -35,10 +35,10 @@ class GroupNormalization(Op):
         require_float(*inputs)
         require_rank(x, 3)
         channels = x.type.shape[1]
-        if self.num_groups < 1 or not isinstance(channels, int) or channels % self.num_groups:
-            raise ShapeError(
-                "channels do not divide into groups", expected=f"{self.num_groups} groups", found=str(x.type)
-            )
+        if self.num_groups < 1:
+            raise ShapeError("attribute num_groups", expected="at least 1", found=str(self.num_groups))
+        whole = channels // self.num_groups * self.num_groups
+        checks.equal(channels, whole, f"channels of {x.type} do not divide into {self.num_groups} groups")
         for index, what in ((1, "scale"), (2, "bias")):
             require_shape(required(inputs, index), [channels], checks, what)
         return [x.type]

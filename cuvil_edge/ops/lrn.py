@@ -71,4 +71,6 @@ class Lrn(Op):
     def samples(cls) -> list[Sample]:
         """Odd and even windows, wider than the channels, every attribute."""
         x = sample_array((2, 5, 3, 4))
-        return [Sample(op, (x,), name=f"size_{op.size}") for op in (cls(3), cls(4, 0.5, 0.5, 2.0), cls(1), cls(9))]
+        ops = (cls(3), cls(4, 0.5, 0.5, 2.0), cls(1), cls(9))
+        samples = [Sample(op, (x,), name=f"size_{op.size}") for op in ops]
+        return [*samples, Sample(cls(4, 0.5), (sample_array((5, 5, 3, 2)),), name="batch")]

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cuvil_edge.errors import ShapeError
 from cuvil_edge.ir.builder import GraphBuilder
-from cuvil_edge.ir.check import Checks, broadcast_shapes
+from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.graph import Value
 from cuvil_edge.ir.op import Inputs, Op, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._inputs import accumulator, check_axis, require_float, required, sample_array
+from cuvil_edge.ops._inputs import accumulator, check_axis, require_broadcast_to, require_float, required, sample_array
 from cuvil_edge.ops._statistics import add_root_mean_square
 from cuvil_edge.ops.div import Div
 from cuvil_edge.ops.mul import Mul
@@ -33,9 +32,7 @@ class RmsNormalization(Op):
         x, scale = required(inputs, 0), required(inputs, 1)
         require_float(x, scale)
         check_axis(self.axis, x.type.rank)
-        message = f"scale {scale.type} does not broadcast to {x.type}"
-        if broadcast_shapes([x.type.shape, scale.type.shape], checks, message) != x.type.shape:
-            raise ShapeError(message)
+        require_broadcast_to(scale, x.type.shape, checks, "scale")
         return [x.type]
 
     def reference(self, x: np.ndarray, scale: np.ndarray) -> np.ndarray:
