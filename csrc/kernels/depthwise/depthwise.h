@@ -35,7 +35,7 @@ struct Shape {
   static constexpr int kPixels = kPixels_;
   static constexpr int kInputs = (kPixels_ - 1) * kStrideW_ + (kKernelW_ - 1) * kDilationW_ + 1;
   // Straight-line code for all kernel rows lets loads run ahead; beyond some size it would not fit the first cache.
-  static constexpr int kRowUnroll = kKernelH_ * kKernelW_ * kPixels_ <= 256 ? kKernelH_ : 1;
+  static constexpr bool kUnrollRows = kKernelH_ * kKernelW_ * kPixels_ <= 256;
 
   // The kernel column that multiplies `input` for output q, or -1.
   static constexpr int tap(int input, int q) {
@@ -95,6 +95,24 @@ CUVIL_INLINE void store_pixel(const EpilogueCursor<Epilogue>& cursor, F32 x, flo
   }
 }
 
+// One kernel row; `weights` and `channel` are those of the vector.
+template <class S, bool kPartial, class Inputs>
+CUVIL_INLINE void kernel_row(F32 (&acc)[S::kPixels], const Inputs& inputs, int row, const float* weights,
+                             int64_t weight_stride, int64_t channel, int lanes) {
+  F32 w[S::kKernelW];
+#pragma GCC unroll 16
+  for (int j = 0; j < S::kKernelW; ++j) w[j] = F32::load(weights + (row * S::kKernelW + j) * weight_stride);
+#pragma GCC unroll 128
+  for (int i = 0; i < S::kInputs; ++i) {
+    if (!S::used(i)) continue;
+    const float* at = inputs.at(row, i) + channel;
+    const F32 x = kPartial ? F32::load_partial(at, lanes) : F32::load(at);
+#pragma GCC unroll 16
+    for (int q = 0; q < S::kPixels; ++q)
+      if (S::tap(i, q) >= 0) acc[q] = fma(x, w[S::tap(i, q)], acc[q]);
+  }
+}
+
 // `count` of a tile's outputs, for one vector of channels.
 template <class S, bool kPartial, class Epilogue, class Inputs>
 CUVIL_INLINE void tile_vector(const Inputs& inputs, const float* weights, int64_t weight_stride, F32 start, float* out,
@@ -103,20 +121,14 @@ CUVIL_INLINE void tile_vector(const Inputs& inputs, const float* weights, int64_
   F32 acc[S::kPixels];
 #pragma GCC unroll 16
   for (int q = 0; q < S::kPixels; ++q) acc[q] = start;
-#pragma GCC unroll S::kRowUnroll
-  for (int row = 0; row < S::kKernelH; ++row, weights += S::kKernelW * weight_stride) {
-    F32 w[S::kKernelW];
+  if constexpr (S::kUnrollRows) {
 #pragma GCC unroll 16
-    for (int j = 0; j < S::kKernelW; ++j) w[j] = F32::load(weights + j * weight_stride);
-#pragma GCC unroll 128
-    for (int i = 0; i < S::kInputs; ++i) {
-      if (!S::used(i)) continue;
-      const float* at = inputs.at(row, i) + channel;
-      const F32 x = kPartial ? F32::load_partial(at, lanes) : F32::load(at);
-#pragma GCC unroll 16
-      for (int q = 0; q < S::kPixels; ++q)
-        if (S::tap(i, q) >= 0) acc[q] = fma(x, w[S::tap(i, q)], acc[q]);
-    }
+    for (int row = 0; row < S::kKernelH; ++row)
+      kernel_row<S, kPartial>(acc, inputs, row, weights, weight_stride, channel, lanes);
+  } else {
+#pragma GCC unroll 1
+    for (int row = 0; row < S::kKernelH; ++row)
+      kernel_row<S, kPartial>(acc, inputs, row, weights, weight_stride, channel, lanes);
   }
   if (Epilogue::kLong || count < S::kPixels) {
     float buffer[S::kPixels * kLanes];
