@@ -45,7 +45,8 @@ def result_text(
 
 def _findings(result: DeployResult) -> tuple[Finding, ...]:
     """What the user can do something about: that an emulator's machine is busy does not change what is counted."""
-    return () if result.transport == "emulator" else result.findings
+    is_emulated = result.transport == "emulator" or bool(result.facts.get("emulated"))
+    return () if is_emulated else result.findings
 
 
 def _verified(verification: Verification) -> str:
