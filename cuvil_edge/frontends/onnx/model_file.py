@@ -8,8 +8,8 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped]
-from onnx import ModelProto
+from google.protobuf.message import DecodeError, EncodeError, Message  # type: ignore[import-untyped]
+from onnx import ModelProto, TensorProto
 
 from cuvil_edge.errors import ModelError
 from cuvil_edge.frontends.onnx.external_data import ModelFolder
@@ -95,7 +95,22 @@ def _parse(data: bytes, thing: str) -> ModelProto:
         raise ModelError("is not an ONNX model", thing=thing, found=looks_like(data), hint=_TRUNCATED) from None
     if not proto.HasField("graph") or not proto.opset_import or (not proto.graph.node and not proto.graph.output):
         raise ModelError("is not an ONNX model", thing=thing, found=looks_like(data)) from None
+    _require_text(proto, thing)
     return proto
+
+
+def _require_text(message: Message, thing: str) -> None:
+    """ModelError for a name that is not UTF-8: the protobuf library hands such a one out as bytes."""
+    if isinstance(message, TensorProto):
+        if not isinstance(message.name, str):
+            raise ModelError("the name of a tensor is not text", thing=thing, found=repr(message.name)[:80])
+        return
+    for field, value in message.ListFields():
+        for part in [value] if isinstance(value, str | bytes | int | float | Message) else value:
+            if field.type == field.TYPE_STRING and not isinstance(part, str):
+                raise ModelError(f"{field.name} is not text", thing=thing, found=repr(part)[:80])
+            if field.type == field.TYPE_MESSAGE:
+                _require_text(part, thing)
 
 
 _TRUNCATED = "if it should be one, the file may be cut off or damaged: compare its size with the original"

@@ -24,7 +24,7 @@ from cuvil_edge.ir.graph import Graph, Value
 from cuvil_edge.ir.tensor_type import TensorType
 
 _MAX_DEPTH = 32
-_MAX_NODES = 200_000
+_MAX_NODES = 100_000
 _MAX_TERMS = 256
 _MALFORMED = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 
