@@ -120,7 +120,8 @@ def conv_call(node: Node, window: Window, weights: np.ndarray, target: Target, s
     groups, kernel_h, kernel_w, depth, filters = weights.shape
     x, y = node.inputs[0], node.output
     assert x is not None
-    tile, lanes = choose_tile(target), target.instruction_set.f32_lanes
+    lanes = target.instruction_set.f32_lanes
+    tile = choose_tile(target, 4 * groups * depth * window.strides[1])
     pixels = x.type.shape[0] * product(window.out_extents)
     blocks = choose_blocks(pixels, kernel_h * kernel_w * depth, filters, tile, target)
     access = _access(window, depth, filters, groups, tile, target)

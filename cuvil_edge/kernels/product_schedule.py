@@ -17,6 +17,10 @@ _SMALL_FLOPS = 1 << 20
 """Less than this is one work item: starting a second thread costs as much."""
 _MAX_BLOCK_ROWS = 224
 _MIN_TILES = 2
+_X86_WAY_BYTES = 4096
+"""First data caches of x86 are indexed within a page, so a way is one page."""
+_ARM_WAYS = 4
+"""Of Cortex-A53, A55, A76 and A78AE (Arm, Technical Reference Manuals); the A72 has 2."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,12 @@ TILES = {
 }
 """By lanes and vector registers: as many accumulators as leave registers for one row's number and a row of B."""
 
+FLAT_TILES = {
+    (16, 32): Tile(7, 4),
+    (4, 32): Tile(4, 4),
+}
+"""As many accumulators over fewer rows: they read more of B for each multiply-add."""
+
 
 @dataclass(frozen=True)
 class Blocks:
@@ -45,10 +55,14 @@ class Blocks:
     items: Extent
 
 
-def choose_tile(target: Target) -> Tile:
-    """The tile for the target's registers."""
+def choose_tile(target: Target, row_stride_bytes: Extent = 0) -> Tile:
+    """The tile for the target's registers; a flatter one if the rows of A would evict each other from the first cache."""
     isa = target.instruction_set
-    return TILES.get((isa.f32_lanes, isa.vector_registers)) or Tile(4, 2)
+    key = (isa.f32_lanes, isa.vector_registers)
+    tile, flat = TILES.get(key) or Tile(4, 2), FLAT_TILES.get(key)
+    if flat and rows_collide(row_stride_bytes, tile, target) and not rows_collide(row_stride_bytes, flat, target):
+        return flat
+    return tile
 
 
 def choose_blocks(rows: Extent, depth: int, columns: int, tile: Tile, target: Target) -> Blocks:
@@ -85,8 +99,7 @@ def rows_collide(stride_bytes: Extent, tile: Tile, target: Target) -> bool:
     """True if a tile's rows fall on so few sets of the first cache that they evict each other."""
     if not isinstance(stride_bytes, int) or stride_bytes == 0:
         return False
-    ways = 4 if target.arch == "aarch64" else 8
-    way_bytes = target.l1d_bytes // ways
-    way_bytes = 1 << (way_bytes.bit_length() - 1)
+    ways = _ARM_WAYS if target.arch == "aarch64" else max(4, target.l1d_bytes // _X86_WAY_BYTES)
+    way_bytes = 1 << ((target.l1d_bytes // ways).bit_length() - 1)
     sets = way_bytes // gcd(stride_bytes, way_bytes)
     return tile.rows > sets * (ways - 2)
