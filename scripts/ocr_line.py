@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         np.save(args.array, prepare(Path(args.file)))
     else:
         text, sure = decode(np.load(args.array), alphabet(args.model))
-        print(f'"{text}" ({100 * sure:.1f} % sure)')
+        print(f'"{text.strip()}" ({100 * sure:.1f} % sure)')
     return 0
 
 
