@@ -131,6 +131,17 @@ class EpilogueCursor {
     }
   }
 
+  // Brings the operands of the next rows and of kColumns columns closer, where they differ from row to row.
+  template <int kColumns>
+  CUVIL_INLINE void prefetch(int64_t column, int rows) const {
+    for (int i = 0; i < Epilogue::kOperands; ++i) {
+      if (Epilogue::kModes[i].rows != Rows::kEach || Epilogue::kModes[i].columns != Columns::kEach) continue;
+      const float* data = data_[i] + column;
+      for (int r = 0; r < rows; ++r, data += operands_->operand[i].extents[0])
+        for (int c = 0; c < kColumns; c += 16) __builtin_prefetch(data + c, 0, 3);
+    }
+  }
+
   // The chain applied to x, which is at `column` of the current row.
   CUVIL_INLINE simd::F32 apply(simd::F32 x, int64_t column) const {
     simd::F32 e[Epilogue::kOperands + 1];

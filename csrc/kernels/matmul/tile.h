@@ -37,11 +37,6 @@ struct Destination {
   const EpilogueOperands<Epilogue>& operands;
 };
 
-// acc[row][vector] += A[row][k] * B[k][vector]. `rows` holds row_step pointers for each run.
-template <int kRows, int kVectors>
-CUVIL_INLINE void multiply_add(F32 (&acc)[kRows][kVectors], const float* const* rows, int row_step, int64_t taps,
-                               int64_t run, const float* b);
-
 // One step of k with A's numbers spread over vectors.
 template <int kRows, int kVectors>
 CUVIL_INLINE void step(F32 (&acc)[kRows][kVectors], const float* const* rows, int64_t k, const float* b) {
@@ -90,6 +85,7 @@ CUVIL_INLINE void dot_rows(F32 (&acc)[1][kVectors], const float* row, int64_t ru
   for (int c = 0; c < kVectors; ++c) acc[0][c] = acc[0][c] + ((sum[0][c] + sum[1][c]) + (sum[2][c] + sum[3][c]));
 }
 
+// acc[row][vector] += A[row][k] * B[k][vector]. `rows` holds row_step pointers for each run.
 template <int kRows, int kVectors>
 CUVIL_INLINE void multiply_add(F32 (&acc)[kRows][kVectors], const float* const* rows, int row_step, int64_t taps,
                                int64_t run, const float* b) {
@@ -135,6 +131,17 @@ CUVIL_INLINE void store_row(const F32* acc, float* out, const EpilogueCursor<Epi
 template <class T, class Epilogue, int kRows, int kVectors, bool kPartial>
 __attribute__((noinline)) void tile(const Destination<Epilogue>& to, const float* const* rows, int64_t taps,
                                     int64_t run, const float* b, int64_t first, int count, int64_t column) {
+  const int64_t at = to.first_column + column;
+  const bool spread = to.row_index != nullptr;
+  const int64_t row = spread ? to.row_index[first] : to.first_row + first;
+  EpilogueCursor<Epilogue> cursor(to.operands, row);
+  float* out = to.data + row * to.row_stride + column;
+  if (!spread) {
+    cursor.template prefetch<kVectors * kLanes>(at, count);
+    for (int r = 0; r < count; ++r)
+      for (int c = 0; c < kVectors * kLanes; c += 16) __builtin_prefetch(out + r * to.row_stride + c, 1, 3);
+  }
+
   F32 acc[kRows][kVectors];
 #pragma GCC unroll 8
   for (int c = 0; c < kVectors; ++c) {
@@ -145,11 +152,6 @@ __attribute__((noinline)) void tile(const Destination<Epilogue>& to, const float
   multiply_add(acc, rows, T::kRows, taps, run, b);
 
   const int last = static_cast<int>(to.columns - column) - (kVectors - 1) * kLanes;
-  const int64_t at = to.first_column + column;
-  const bool spread = to.row_index != nullptr;
-  const int64_t row = spread ? to.row_index[first] : to.first_row + first;
-  EpilogueCursor<Epilogue> cursor(to.operands, row);
-  float* out = to.data + row * to.row_stride + column;
   if (Epilogue::kLong || spread) {
     float buffer[kRows * kVectors * kLanes];
 #pragma GCC unroll 64
