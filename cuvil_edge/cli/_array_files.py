@@ -104,6 +104,16 @@ def _plain(array: Any, path: Path) -> Array:
     return array
 
 
+def check_output_place(place: Path | None) -> None:
+    """Say before the work that outputs cannot be written there. Raises UsageError."""
+    if place is None:
+        return
+    if place.suffix == ".npz" and place.is_dir():
+        raise UsageError("this is a folder", thing=f"--output {place}", expected="the name of a file to write")
+    if place.suffix != ".npz" and place.exists() and not place.is_dir():
+        raise UsageError("this is a file", thing=f"--output {place}", expected="a folder, or the name of a .npz file")
+
+
 def write_outputs(arrays: Mapping[str, Array], place: Path) -> dict[str, Path]:
     """Write every array whole or not at all: into one .npz file, or as ``<name>.npy`` into a folder (made if needed).
 

@@ -59,9 +59,11 @@ examples:
     def run(self, args: argparse.Namespace, output: Output) -> int:
         """Do it all."""
         from cuvil_edge.artifact.reader import ArtifactReader
+        from cuvil_edge.cli._array_files import check_output_place
         from cuvil_edge.cli._run_folder import check_run_folder
 
         check_run_folder(args.run_folder)
+        check_output_place(args.output)
         device = named_device(args, args.device)
         board = _board(args, device)
         note = None if device is not None else _instead(args, board)

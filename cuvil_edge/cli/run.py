@@ -40,11 +40,12 @@ examples:
     def run(self, args: argparse.Namespace, output: Output) -> int:
         """Open, run, write, summarise."""
         from cuvil_edge.artifact.reader import ArtifactReader
-        from cuvil_edge.cli._array_files import write_outputs
+        from cuvil_edge.cli._array_files import check_output_place, write_outputs
         from cuvil_edge.cli._inputs import gather_inputs
         from cuvil_edge.cli._results import summarize_array, summary_text
         from cuvil_edge.runtime.session import InferenceContext
 
+        check_output_place(args.output)
         with artifact_file(args, output, None) as path, ArtifactReader(path) as artifact:
             inputs = gather_inputs(args, artifact, make_up=args.random)
             output.progress("run")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuvil_edge.cli._array_files import load, read_inputs, write_outputs
+from cuvil_edge.cli._array_files import check_output_place, load, read_inputs, write_outputs
 from cuvil_edge.errors import InputError, UsageError
 
 ROW = np.arange(3, dtype=np.float32)
@@ -150,3 +150,13 @@ def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         write_outputs({"y": 2 * ROW}, tmp_path)
     np.testing.assert_array_equal(np.load(files["y"]), ROW)
     assert [p.name for p in tmp_path.iterdir()] == ["y.npy"]
+
+
+def test_place_of_outputs_is_checked_before_the_work(tmp_path):
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder.npz").mkdir()
+    for place in (tmp_path / "file", tmp_path / "folder.npz"):
+        with pytest.raises(UsageError, match="this is a"):
+            check_output_place(place)
+    for place in (None, tmp_path, tmp_path / "new", tmp_path / "new.npz"):
+        check_output_place(place)

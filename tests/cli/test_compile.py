@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -117,3 +118,41 @@ def test_deploy_for_a_board_without_a_device_counts_instructions(call, chain, tm
     assert "emulator" in outcome.json["note"]
     assert outcome.json["verifications"][0]["passed"] is True
     assert outcome.json["no_measurement"] is not None or outcome.json["report"]["header"]["unit"] == "instructions"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 KiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True, timeout=30, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip("this machine does not allow mounts")
+    yield folder
+    subprocess.run(["umount", str(folder)], timeout=30, check=True)
+
+
+@pytest.mark.root
+def test_full_disk_for_the_artifact(call, chain, small_disk):
+    outcome = call("compile", chain, "-o", small_disk / "out.cuvil", "--json")
+    assert outcome.error["kind"] == "disk_full"
+    assert list(small_disk.iterdir()) == []
+
+
+@pytest.mark.root
+def test_full_disk_for_the_kernel_cache(cli, chain, small_disk, tmp_path):
+    outcome = cli(
+        "compile", chain, "-o", tmp_path / "out.cuvil", "--json", environment={"CUVIL_CACHE_DIR": str(small_disk)}
+    )
+    assert outcome.error["kind"] in ("disk_full", "compile")
+    assert not (tmp_path / "out.cuvil").exists()
+
+
+@pytest.mark.root
+def test_full_disk_for_outputs(call, chain, small_disk):
+    (small_disk / "filler").write_bytes(bytes(60 << 10))
+    outcome = call("run", chain, "--shape", "x=8x5x1000", "--output", small_disk / "out", "--json")
+    assert outcome.error["kind"] == "disk_full"
+    assert list((small_disk / "out").iterdir()) == []
