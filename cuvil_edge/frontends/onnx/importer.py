@@ -11,8 +11,9 @@ import onnx
 from onnx import ModelProto
 
 from cuvil_edge.errors import CuvilError, ModelError, UnsupportedError
+from cuvil_edge.frontends.onnx.conversion import LOST, Conversion
 from cuvil_edge.frontends.onnx.model_file import read_model
-from cuvil_edge.frontends.onnx.scope import LOST, Conversion, Scope
+from cuvil_edge.frontends.onnx.scope import Scope
 from cuvil_edge.frontends.onnx.symbols import DimRange, SymbolTable
 from cuvil_edge.frontends.onnx.tensors import TensorReader, element_type
 from cuvil_edge.ir.graph import Graph, Value

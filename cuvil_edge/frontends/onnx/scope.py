@@ -2,62 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Final
 
 import numpy as np
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto
+from onnx.defs import onnx_opset_version
 
 from cuvil_edge.errors import CuvilError, ModelError, UnsupportedError
 from cuvil_edge.frontends.onnx.attributes import Attributes
 from cuvil_edge.frontends.onnx.binding import Function, find_binding
+from cuvil_edge.frontends.onnx.conversion import (
+    LOST,
+    Conversion,
+    Lost,
+    Named,
+    check_size,
+    declared_shapes,
+    default_domain,
+)
 from cuvil_edge.frontends.onnx.node import OnnxNode
 from cuvil_edge.frontends.onnx.schema_functions import function_of, has_function
-from cuvil_edge.frontends.onnx.tensors import MAX_BYTES, TensorReader, element_type
 from cuvil_edge.frontends.onnx.topology import sort_nodes
 from cuvil_edge.ir.builder import GraphBuilder
-from cuvil_edge.ir.dim import Dim, bounds
 from cuvil_edge.ir.dtype import DType
-from cuvil_edge.ir.graph import Graph, Value
+from cuvil_edge.ir.graph import Value
 from cuvil_edge.ir.tensor_type import TensorType
 
 _MAX_DEPTH = 32
 _MAX_NODES = 100_000
-_MAX_TERMS = 256
 _MALFORMED = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
-
-
-class _Lost:
-    """Stands for a value whose node could not be converted; the fault is reported already."""
-
-
-LOST: Final = _Lost()
-Named = Value | None | _Lost
-"""What a name means: a value, an optional input that is left out, or a value that could not be had."""
-
-
-class Conversion:
-    """What all scopes of one import share: the graph, the problems found so far, and names that are taken."""
-
-    def __init__(self, graph: Graph, tensors: TensorReader, functions: Iterable[FunctionProto]) -> None:
-        self.graph = graph
-        self.tensors = tensors
-        self.builder = GraphBuilder(graph)
-        self.problems: list[CuvilError] = []
-        self.functions = {(_domain(function.domain), function.name): function for function in functions}
-        self.node_count = 0
-        self._layers: set[str] = set()
-
-    def unique_layer(self, wanted: str) -> str:
-        """``wanted``, with a number where another node has that name already."""
-        name, count = wanted, 1
-        while name in self._layers:
-            count += 1
-            name = f"{wanted}_{count}"
-        self._layers.add(name)
-        return name
 
 
 class Scope:
@@ -125,7 +100,7 @@ class Scope:
         for fault in faults:
             self.problem(fault)
         self.incomplete = bool(faults)
-        shapes = _declared_shapes(graph)
+        shapes = declared_shapes(graph)
         for index in order:
             self._convert_node(nodes[index], names[index], shapes)
 
@@ -159,7 +134,7 @@ class Scope:
 
     def _note(self, error: CuvilError, node: NodeProto, layer: str) -> None:
         if error.thing is None or not error.thing.startswith("node "):
-            domain = _domain(node.domain)
+            domain = default_domain(node.domain)
             operator = f"{domain}.{node.op_type}" if domain else node.op_type
             thing = f"node {layer} ({operator})"
             error.thing = f"{thing}: {error.thing}" if error.thing else thing
@@ -167,7 +142,7 @@ class Scope:
 
     def _outputs_of(self, node: NodeProto, layer: str, shapes: Mapping[str, str]) -> list[Named]:
         """Values of the node's outputs; all lost if an input is."""
-        domain = _domain(node.domain)
+        domain = default_domain(node.domain)
         attributes = Attributes(node.attribute, self._attributes, self.conversion.tensors)
         function = self.conversion.functions.get((domain, node.op_type))
         binding = find_binding(domain, node.op_type, self._version(domain)) if function is None else None
@@ -176,7 +151,7 @@ class Scope:
         if isinstance(binding, str) and not is_branch and not is_defined:
             raise self._unsupported(binding, node, layer, shapes)
         named = [self.lookup(name) if name else None for name in node.input]
-        inputs = [value for value in named if not isinstance(value, _Lost)]
+        inputs = [value for value in named if not isinstance(value, Lost)]
         if len(inputs) < len(named):
             return [LOST] * len(node.output)
         if is_branch:
@@ -191,7 +166,7 @@ class Scope:
         self, binding: Function, node: NodeProto, layer: str, attributes: Attributes, inputs: list[Value | None]
     ) -> list[Named]:
         """Let a binding add its operations."""
-        domain = _domain(node.domain)
+        domain = default_domain(node.domain)
         builder = GraphBuilder(self.conversion.graph, layer, (layer,))
         used = [bool(name) for name in node.output]
         view = OnnxNode(node.op_type, self._version(domain), layer, attributes, inputs, used, builder)
@@ -209,7 +184,7 @@ class Scope:
         return version
 
     def _unsupported(self, reason: str, node: NodeProto, layer: str, shapes: Mapping[str, str]) -> UnsupportedError:
-        domain = _domain(node.domain)
+        domain = default_domain(node.domain)
         version = self._opsets.get(domain, 0)
         outputs = [f"{name} {shapes[name]}" for name in node.output if name in shapes]
         details = (f"output {', '.join(outputs)}",) if outputs else ()
@@ -223,7 +198,7 @@ class Scope:
         """Check the sizes of what was made, and give the outputs the user's names."""
         for added in builder.added:
             for value in added.outputs:
-                _check_size(value)
+                check_size(value)
         named: list[Named] = []
         for index, name in enumerate(node.output):
             if index < len(values):
@@ -238,7 +213,7 @@ class Scope:
         self, node: NodeProto, layer: str, attributes: Attributes, inputs: list[Value | None]
     ) -> list[Named]:
         """Inline the function by which the specification defines an operator."""
-        domain = _domain(node.domain)
+        domain = default_domain(node.domain)
         call = NodeProto()
         call.CopyFrom(node)
         del call.attribute[:]
@@ -247,6 +222,10 @@ class Scope:
         if found is None:
             raise UnsupportedError("the operator is not supported for these inputs")
         function, defaults = found
+        present = {default_domain(entry.domain) for entry in function.opset_import}
+        for domain, version in {"": onnx_opset_version(), **self._opsets}.items():
+            if domain not in present:
+                function.opset_import.add(domain=domain, version=version)
         return self._call(function, defaults, node, layer, attributes, inputs)
 
     def _call(
@@ -263,11 +242,11 @@ class Scope:
         if len(inputs) > len(function.input) or len(node.output) > len(function.output):
             raise ModelError("a function is called with more inputs or outputs than it has")
         given = {**defaults, **{proto.name: proto for proto in function.attribute_proto}, **attributes.protos()}
-        opsets = {_domain(entry.domain): entry.version for entry in function.opset_import} or self._opsets
+        opsets = {default_domain(entry.domain): entry.version for entry in function.opset_import} or self._opsets
         inner = Scope(self.conversion, opsets, None, given, f"{layer}/", self._depth + 1)
         for index, name in enumerate(function.input):
             inner.define(name, inputs[index] if index < len(inputs) else None)
-        return self._results(inner, function, list(function.output), len(node.output))
+        return self._results(inner, function, list(function.output), node)
 
     def _branch(self, node: NodeProto, layer: str, attributes: Attributes, inputs: list[Value | None]) -> list[Named]:
         """Inline the branch of an If whose condition is known."""
@@ -281,43 +260,18 @@ class Scope:
         inner = Scope(self.conversion, self._opsets, self, self._attributes, f"{layer}/", self._depth + 1)
         for tensor in graph.initializer:
             inner.define_constant(tensor.name, partial(self.conversion.tensors.read, tensor))
-        return self._results(inner, graph, [value.name for value in graph.output], len(node.output))
+        return self._results(inner, graph, [value.name for value in graph.output], node)
 
-    def _results(self, inner: Scope, body: GraphProto | FunctionProto, names: list[str], count: int) -> list[Named]:
+    def _results(
+        self, inner: Scope, body: GraphProto | FunctionProto, names: list[str], node: NodeProto
+    ) -> list[Named]:
+        """What the outputs of ``node`` are once ``body`` is converted; a body need not make those that nobody uses."""
         inner.convert(body)
-        for name in names[:count]:
-            if not inner.is_defined(name) and not inner.incomplete:
+        for own, name in zip(node.output, names, strict=False):
+            if own and not inner.is_defined(name) and not inner.incomplete:
                 raise ModelError(f"nothing makes output {name!r} of {body.name!r}")
-        return [inner.lookup(name) for name in names[:count]]
+        return [inner.lookup(name) for name in names[: len(node.output)]]
 
     def _check_depth(self, name: str) -> None:
         if self._depth >= _MAX_DEPTH:
             raise ModelError(f"{name!r} is nested more than {_MAX_DEPTH} deep, or calls itself")
-
-
-def _domain(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
-
-
-def _declared_shapes(graph: GraphProto | FunctionProto) -> dict[str, str]:
-    """Types of intermediate values as the model states them; shown beside unsupported operators only."""
-    shapes: dict[str, str] = {}
-    for value in [*graph.value_info, *(graph.output if isinstance(graph, GraphProto) else ())]:
-        if value.type.HasField("tensor_type") and value.type.tensor_type.HasField("shape"):
-            extents = [dim.dim_param or str(dim.dim_value or "?") for dim in value.type.tensor_type.shape.dim]
-            try:
-                dtype = element_type(value.type.tensor_type.elem_type).value
-            except UnsupportedError:
-                dtype = "?"
-            shapes[value.name] = f"{dtype}[{', '.join(extents)}]"
-    return shapes
-
-
-def _check_size(value: Value) -> None:
-    """ModelError for a tensor that no machine can hold, UnsupportedError for a runaway symbolic shape."""
-    if bounds(value.type.bytes)[0] >= MAX_BYTES:
-        raise ModelError("an output is too large", found=str(value.type))
-    terms = [extent for extent in value.type.shape if isinstance(extent, Dim)]
-    terms += [extent for extent in ([] if value.content is None else value.content.flat) if isinstance(extent, Dim)]
-    if any(len(extent.terms) > _MAX_TERMS for extent in terms):
-        raise UnsupportedError("a symbolic extent became too complicated", expected=f"at most {_MAX_TERMS} terms")

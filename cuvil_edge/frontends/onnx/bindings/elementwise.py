@@ -129,12 +129,17 @@ def where(node: OnnxNode) -> Value:
     return node.add(operation("where")(), *(node.input(index) for index in range(3)))
 
 
-@binds("Cast", "CastLike")
-def cast(node: OnnxNode) -> Value:
-    """To the type of the attribute, or of the second input."""
+@binds("CastLike", since=15)
+def cast_like(node: OnnxNode) -> Value:
+    """To the type of the second input."""
     node.attributes.ignore("saturate", "round_mode")
-    if node.op_type == "CastLike":
-        return node.add(operation("cast")(dtype=node.input(1).type.dtype), node.input(0))
+    return node.add(operation("cast")(dtype=node.input(1).type.dtype), node.input(0))
+
+
+@binds("Cast")
+def cast(node: OnnxNode) -> Value:
+    """To the type of the attribute."""
+    node.attributes.ignore("saturate", "round_mode")
     code = node.attributes.integer("to")
     if code is None:
         raise ModelError("attribute to is missing")
