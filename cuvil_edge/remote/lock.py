@@ -112,7 +112,10 @@ class DeployLock:
             self._thread.join(_ANSWER_SECONDS)
         with contextlib.suppress(CuvilError):
             self._process.send_line("release", timeout_seconds=10)
-            while (line := self._process.read_line(timeout_seconds=_ANSWER_SECONDS)) not in (f"released {self.token}", None):
+            while (line := self._process.read_line(timeout_seconds=_ANSWER_SECONDS)) not in (
+                f"released {self.token}",
+                None,
+            ):
                 del line
         self._process.close()
 

@@ -58,6 +58,8 @@ logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 KEEPALIVE_SECONDS = 10
 MAX_JUMPS = 8
+START_ATTEMPTS = 4
+START_PAUSE_SECONDS = 0.1
 _END_SECONDS = 1.0
 DEFAULT_IDENTITIES = ("id_ed25519", "id_ecdsa", "id_rsa")
 
@@ -66,6 +68,14 @@ DEFAULT_IDENTITIES = ("id_ed25519", "id_ecdsa", "id_rsa")
 _RUN = '"$@"; exit $?'
 _RUN_IN = 'cd "$1" || exit 125; shift; "$@"; exit $?'
 _PROBLEMS = (paramiko.SSHException, OSError, EOFError)
+
+
+class _RefusedError(RemoteCommandError):
+    """Nothing was started."""
+
+    @property
+    def kind(self) -> str:
+        return "remote_command"
 
 
 @dataclass
@@ -161,6 +171,16 @@ class SshTransport(Transport):
 
     def _execute(self, argv: Sequence[str], wrapped: Sequence[str], limit: float) -> paramiko.Channel:
         line = shell_line(wrapped)
+        # Dropbear now and then closes a new session when another one ends at that moment. Nothing was started then, so
+        # that asking again is safe.
+        for _ in range(START_ATTEMPTS - 1):
+            try:
+                return self._execute_once(argv, line, limit)
+            except _RefusedError:
+                time.sleep(START_PAUSE_SECONDS)
+        return self._execute_once(argv, line, limit)
+
+    def _execute_once(self, argv: Sequence[str], line: str, limit: float) -> paramiko.Channel:
         channel = self._open_channel(argv, limit)
         # Neither exec_command nor invoke_subsystem of paramiko takes a timeout: closing the channel wakes them.
         with closing_after(channel, limit) as expired:
@@ -172,22 +192,19 @@ class SshTransport(Transport):
                     raise command_timeout(self.label, argv, "was not started", limit) from None
                 if self.session.is_active():
                     hint = "is the account restricted to some programs?"
-                    raise RemoteCommandError(
-                        "the device refuses to run commands", thing=self.label, hint=hint
-                    ) from None
+                    raise _RefusedError("the device refuses to run commands", thing=self.label, hint=hint) from None
                 raise self._lost(error) from None
 
     def _open_channel(self, argv: Sequence[str], limit: float) -> paramiko.Channel:
         try:
             return self.session.open_session(timeout=limit)
-        except paramiko.ChannelException as error:
-            hint = "is the account allowed to run commands, and are there too many sessions open on it?"
-            raise RemoteCommandError(
-                "the device refuses another session", thing=self.label, found=str(error), hint=hint
-            ) from None
         except _PROBLEMS as error:
             if "Timeout" in str(error):
                 raise command_timeout(self.label, argv, "was not started", limit) from None
+            if self.session.is_active():
+                hint = "is the account allowed to run commands, and are there too many sessions open on it?"
+                what = "the device refuses another session"
+                raise _RefusedError(what, thing=self.label, found=str(error), hint=hint) from None
             raise self._lost(error) from None
 
     def _completed(
