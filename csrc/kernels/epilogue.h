@@ -107,11 +107,15 @@ class EpilogueCursor {
       const EpilogueOperand& operand = operands_->operand[i];
       data_[i] = operand.data;
       const Rows rows = Epilogue::kModes[i].rows;
-      if (rows == Rows::kEach) data_[i] += row * operand.extents[0];
+      if (rows == Rows::kEach) {
+        step_[i] = operand.extents[0];
+        data_[i] += row * step_[i];
+      }
       if (rows == Rows::kMapped) data_[i] += mapped_offset(operand.extents, row);
       if (rows == Rows::kImage) {
         const int64_t image = row / operand.extents[0];
-        data_[i] += image * operand.extents[1];
+        step_[i] = operand.extents[1];
+        data_[i] += image * step_[i];
         left_[i] = (image + 1) * operand.extents[0] - row;
       }
     }
@@ -120,13 +124,15 @@ class EpilogueCursor {
   CUVIL_INLINE void next() {
     ++row_;
     for (int i = 0; i < Epilogue::kOperands; ++i) {
-      const EpilogueOperand& operand = operands_->operand[i];
       const Rows rows = Epilogue::kModes[i].rows;
-      if (rows == Rows::kEach) data_[i] += operand.extents[0];
-      if (rows == Rows::kMapped) data_[i] = operand.data + mapped_offset(operand.extents, row_);
+      if (rows == Rows::kEach) data_[i] += step_[i];
+      if (rows == Rows::kMapped) {
+        const EpilogueOperand& operand = operands_->operand[i];
+        data_[i] = operand.data + mapped_offset(operand.extents, row_);
+      }
       if (rows == Rows::kImage && --left_[i] == 0) {
-        data_[i] += operand.extents[1];
-        left_[i] = operand.extents[0];
+        data_[i] += step_[i];
+        left_[i] = operands_->operand[i].extents[0];
       }
     }
   }
@@ -137,7 +143,7 @@ class EpilogueCursor {
     for (int i = 0; i < Epilogue::kOperands; ++i) {
       if (Epilogue::kModes[i].rows != Rows::kEach || Epilogue::kModes[i].columns != Columns::kEach) continue;
       const float* data = data_[i] + column;
-      for (int r = 0; r < rows; ++r, data += operands_->operand[i].extents[0])
+      for (int r = 0; r < rows; ++r, data += step_[i])
         for (int c = 0; c < kColumns; c += 16) __builtin_prefetch(data + c, 0, 3);
     }
   }
@@ -165,6 +171,8 @@ class EpilogueCursor {
  private:
   const EpilogueOperands<Epilogue>* operands_;
   const float* data_[Epilogue::kOperands + 1];
+  // Copies of what the extents say: the compiler cannot know that stores of results do not change those.
+  int64_t step_[Epilogue::kOperands + 1];
   int64_t left_[Epilogue::kOperands + 1];
   int64_t row_;
 };

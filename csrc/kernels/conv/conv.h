@@ -30,8 +30,8 @@ enum Access : int64_t {
   kTaps = 0,  // one run of Ci numbers for each position of the kernel
   kRuns = 1,  // one run of kernel_w * Ci numbers for each kernel row: for few channels; needs dilation_w = 1, groups =
               // 1 and in_stride = Ci; windows that reach over the image's sides are copied to scratch
-  kCopy = 2  // pixels are copied to scratch first: for 1x1 kernels over pixels whose stride makes them collide in the
-             // cache's sets
+  kCopy = 2   // pixels are copied to scratch first: for 1x1 kernels over pixels whose stride makes them collide in the
+              // cache's sets
 };
 
 struct Problem {
@@ -70,27 +70,27 @@ class Windows {
 
   // Prepares the pointers of output pixels [first, first + count), counted over all images, for one group.
   void prepare(int64_t group, int64_t first, int64_t count) {
+    if (group == group_ && first == first_) return;
+    group_ = group, first_ = first;
     const float* base = in_ + group * p_.in_channels;
     const int64_t plane = p_.out_height * p_.out_width;
     int64_t image = first / plane;
     int64_t oh = first % plane / p_.out_width;
     int64_t ow = first % p_.out_width;
     next_copy_ = copies_;
-    for (int64_t r = 0; r < count; ++r) {
-      const float** at = rows_ + r / T::kRows * T::kRows * taps_ + r % T::kRows;
+    for (int64_t r = 0; r < count; ow = 0) {
+      const int64_t rest = p_.out_width - ow, n = rest < count - r ? rest : count - r;
       const float* pixels = base + image * p_.in_height * p_.in_width * p_.in_stride;
       const int64_t ih = oh * p_.stride_h - p_.pad_top, iw = ow * p_.stride_w - p_.pad_left;
-      if (p_.access == kTaps) place_taps(at, pixels, ih, iw);
-      if (p_.access == kRuns) place_runs(at, pixels, ih, iw);
-      if (p_.access == kCopy) place_copy(at, pixels, ih, iw);
+      if (p_.access == kTaps) place_taps(r, n, pixels, ih, iw);
+      if (p_.access == kRuns) place_runs(r, n, pixels, ih, iw);
+      if (p_.access == kCopy) place_copies(r, n, pixels, ih, iw);
       if (p_.spread_h != 0) {
-        row_index_[r] =
-            (image * p_.image_height + oh * p_.spread_h + p_.first_h) * p_.image_width + ow * p_.spread_w + p_.first_w;
+        const int64_t row = (image * p_.image_height + oh * p_.spread_h + p_.first_h) * p_.image_width + p_.first_w;
+        for (int64_t q = 0; q < n; ++q) row_index_[r + q] = row + (ow + q) * p_.spread_w;
       }
-      if (++ow == p_.out_width) {
-        ow = 0;
-        if (++oh == p_.out_height) oh = 0, ++image;
-      }
+      r += n;
+      if (++oh == p_.out_height) oh = 0, ++image;
     }
     fill_last_tile(count);
   }
@@ -104,48 +104,83 @@ class Windows {
   static int64_t round_up(int64_t bytes) { return (bytes + 63) / 64 * 64; }
   static bool outside(int64_t i, int64_t extent) { return static_cast<uint64_t>(i) >= static_cast<uint64_t>(extent); }
 
-  CUVIL_INLINE void place_taps(const float** at, const float* pixels, int64_t ih, int64_t iw) {
-    for (int64_t i = 0; i < p_.kernel_h; ++i, ih += p_.dilation_h) {
-      const bool no_row = outside(ih, p_.in_height);
-      int64_t x = iw;
-      for (int64_t j = 0; j < p_.kernel_w; ++j, x += p_.dilation_w, at += T::kRows) {
-        *at = no_row || outside(x, p_.in_width) ? zeros_ : pixels + (ih * p_.in_width + x) * p_.in_stride;
+  static int64_t clamp(int64_t x, int64_t high) { return x < 0 ? 0 : x < high ? x : high; }
+  // The first q with x + q * stride_w >= limit.
+  int64_t steps_to(int64_t x, int64_t limit) const {
+    const int64_t distance = limit - x;
+    return distance <= 0 ? 0 : p_.stride_w == 1 ? distance : (distance + p_.stride_w - 1) / p_.stride_w;
+  }
+
+  // Pointer `tap` of rows [r, r + n): p, p + step, p + 2 * step, ...
+  CUVIL_INLINE void fill(int64_t tap, int64_t r, int64_t n, const float* p, int64_t step) {
+    const float** at = rows_ + (r / T::kRows * taps_ + tap) * T::kRows;
+    for (int64_t lane = r % T::kRows; n > 0; lane = 0, at += taps_ * T::kRows) {
+      const int64_t end = lane + n < T::kRows ? lane + n : T::kRows;
+      n -= end - lane;
+      for (; lane < end; ++lane, p += step) at[lane] = p;
+    }
+  }
+
+  // n neighbouring outputs whose windows begin at (ih, iw), (ih, iw + stride_w), ...
+  void place_taps(int64_t r, int64_t n, const float* pixels, int64_t ih, int64_t iw) {
+    const int64_t step = p_.stride_w * p_.in_stride;
+    for (int64_t j = 0; j < p_.kernel_w; ++j, iw += p_.dilation_w) {
+      const int64_t begin = clamp(steps_to(iw, 0), n), end = clamp(steps_to(iw, p_.in_width), n);
+      for (int64_t i = 0; i < p_.kernel_h; ++i) {
+        const int64_t y = ih + i * p_.dilation_h, tap = i * p_.kernel_w + j;
+        if (outside(y, p_.in_height) || begin >= end) {
+          fill(tap, r, n, zeros_, 0);
+          continue;
+        }
+        fill(tap, r, begin, zeros_, 0);
+        fill(tap, r + begin, end - begin, pixels + (y * p_.in_width + iw + begin * p_.stride_w) * p_.in_stride, step);
+        fill(tap, r + end, n - end, zeros_, 0);
       }
     }
   }
 
-  CUVIL_INLINE void place_runs(const float** at, const float* pixels, int64_t ih, int64_t iw) {
-    const bool inside = iw >= 0 && iw + p_.kernel_w <= p_.in_width;
-    const int64_t skip = iw < 0 ? -iw : 0;
-    const int64_t end = p_.in_width - iw < p_.kernel_w ? p_.in_width - iw : p_.kernel_w;
-    for (int64_t i = 0; i < p_.kernel_h; ++i, ih += p_.dilation_h, at += T::kRows) {
-      if (outside(ih, p_.in_height) || skip >= end) {
-        *at = zeros_;
+  void place_runs(int64_t r, int64_t n, const float* pixels, int64_t ih, int64_t iw) {
+    const int64_t begin = clamp(steps_to(iw, 0), n), end = clamp(steps_to(iw + p_.kernel_w - 1, p_.in_width), n);
+    for (int64_t i = 0; i < p_.kernel_h; ++i, ih += p_.dilation_h) {
+      if (outside(ih, p_.in_height)) {
+        fill(i, r, n, zeros_, 0);
         continue;
       }
       const float* row = pixels + ih * p_.in_width * p_.in_channels;
-      if (inside) {
-        *at = row + iw * p_.in_channels;
-        continue;
+      for (int64_t q = 0; q < n; ++q) {
+        if (q == begin && begin < end) {
+          fill(i, r + begin, end - begin, row + (iw + begin * p_.stride_w) * p_.in_channels,
+               p_.stride_w * p_.in_channels);
+          q = end - 1;
+          continue;
+        }
+        fill(i, r + q, 1, copy_run(row, iw + q * p_.stride_w), 0);
       }
-      for (int64_t k = 0; k < run_; ++k) {
-        const bool there = k >= skip * p_.in_channels && k < end * p_.in_channels;
-        next_copy_[k] = there ? row[iw * p_.in_channels + k] : 0.0f;
-      }
-      *at = next_copy_;
-      next_copy_ += copy_stride_;
     }
   }
 
-  CUVIL_INLINE void place_copy(const float** at, const float* pixels, int64_t ih, int64_t iw) {
-    if (outside(ih, p_.in_height) || outside(iw, p_.in_width)) {
-      *at = zeros_;
-      return;
-    }
-    const float* from = pixels + (ih * p_.in_width + iw) * p_.in_stride;
-    __builtin_memcpy(next_copy_, from, static_cast<size_t>(run_) * 4);
-    *at = next_copy_;
+  // A run that reaches over a side of the image: what is there, and zeros.
+  const float* copy_run(const float* row, int64_t iw) {
+    const int64_t from = (iw < 0 ? -iw : 0) * p_.in_channels;
+    const int64_t to = (p_.in_width - iw < p_.kernel_w ? p_.in_width - iw : p_.kernel_w) * p_.in_channels;
+    if (from >= to) return zeros_;
+    float* copy = next_copy_;
     next_copy_ += copy_stride_;
+    for (int64_t k = 0; k < run_; ++k) copy[k] = k >= from && k < to ? row[iw * p_.in_channels + k] : 0.0f;
+    return copy;
+  }
+
+  void place_copies(int64_t r, int64_t n, const float* pixels, int64_t ih, int64_t iw) {
+    for (int64_t q = 0; q < n; ++q, iw += p_.stride_w) {
+      if (outside(ih, p_.in_height) || outside(iw, p_.in_width)) {
+        fill(0, r + q, 1, zeros_, 0);
+        continue;
+      }
+      const float* from = pixels + (ih * p_.in_width + iw) * p_.in_stride;
+      __builtin_memcpy(next_copy_, from, static_cast<size_t>(run_) * 4);
+      fill(0, r + q, 1, next_copy_, 0);
+      next_copy_ += copy_stride_;
+    }
   }
 
   // Rows beyond the last are computed and thrown away: they repeat the last one.
@@ -159,6 +194,7 @@ class Windows {
 
   const Problem& p_;
   const float* in_;
+  int64_t group_ = -1, first_ = -1;  // what the pointers are prepared for
   int64_t taps_, run_, copy_stride_;
   const float** rows_;
   float* zeros_;

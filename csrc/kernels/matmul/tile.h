@@ -51,18 +51,25 @@ CUVIL_INLINE void step(F32 (&acc)[kRows][kVectors], const float* const* rows, in
   }
 }
 
-// Steps kLane .. 3 of four, with A's numbers taken from lanes of vectors along k.
-template <int kLane, int kRows, int kVectors>
-CUVIL_INLINE void lane_steps(F32 (&acc)[kRows][kVectors], const F32 (&a)[kRows], const float* b) {
-  F32 columns[kVectors];
+template <int kVectors>
+CUVIL_INLINE void load_columns(F32 (&columns)[kVectors], const float* b) {
 #pragma GCC unroll 8
-  for (int c = 0; c < kVectors; ++c) columns[c] = F32::load(b + (kLane * kVectors + c) * kLanes);
+  for (int c = 0; c < kVectors; ++c) columns[c] = F32::load(b + c * kLanes);
+}
+
+// Steps kLane .. 3 of four, with A's numbers taken from lanes of vectors along k. `columns` are those of step kLane;
+// the next ones are loaded before they are used up, for cores that do not look ahead.
+template <int kLane, int kRows, int kVectors>
+CUVIL_INLINE void lane_steps(F32 (&acc)[kRows][kVectors], const F32 (&a)[kRows], const F32 (&columns)[kVectors],
+                             const float* b) {
+  F32 next[kVectors];
+  if constexpr (kLane < 3) load_columns(next, b + (kLane + 1) * kVectors * kLanes);
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
     for (int c = 0; c < kVectors; ++c) acc[r][c] = fma_lane<kLane>(acc[r][c], columns[c], a[r]);
   }
-  if constexpr (kLane < 3) lane_steps<kLane + 1>(acc, a, b);
+  if constexpr (kLane < 3) lane_steps<kLane + 1>(acc, a, next, b);
 }
 
 // One row alone: several sums for each vector hide the latency of the additions.
@@ -73,6 +80,7 @@ CUVIL_INLINE void dot_rows(F32 (&acc)[1][kVectors], const float* row, int64_t ru
   for (auto& part : sum)
     for (F32& x : part) x = F32::zero();
   int64_t k = 0;
+#pragma GCC unroll 1
   for (; k + kSums <= run; k += kSums, b += kSums * kVectors * kLanes) {
 #pragma GCC unroll 4
     for (int s = 0; s < kSums; ++s) {
@@ -81,6 +89,7 @@ CUVIL_INLINE void dot_rows(F32 (&acc)[1][kVectors], const float* row, int64_t ru
       for (int c = 0; c < kVectors; ++c) sum[s][c] = fma(a, F32::load(b + (s * kVectors + c) * kLanes), sum[s][c]);
     }
   }
+#pragma GCC unroll 1
   for (; k < run; ++k, b += kVectors * kLanes) step<1, kVectors>(acc, &row, k, b);
   for (int c = 0; c < kVectors; ++c) acc[0][c] = acc[0][c] + ((sum[0][c] + sum[1][c]) + (sum[2][c] + sum[3][c]));
 }
@@ -97,17 +106,21 @@ CUVIL_INLINE void multiply_add(F32 (&acc)[kRows][kVectors], const float* const* 
     }
     const float* panel = b;
     int64_t k = 0;
+#pragma GCC unroll 1
     for (; k + kUnroll <= run; k += kUnroll, panel += kUnroll * kVectors * kLanes) {
       if constexpr (simd::kHasLaneFma) {
         F32 a[kRows];
 #pragma GCC unroll 16
         for (int r = 0; r < kRows; ++r) a[r] = F32::load(rows[r] + k);
-        lane_steps<0>(acc, a, panel);
+        F32 columns[kVectors];
+        load_columns(columns, panel);
+        lane_steps<0>(acc, a, columns, panel);
       } else {
 #pragma GCC unroll 4
         for (int u = 0; u < kUnroll; ++u) step(acc, rows, k + u, panel + u * kVectors * kLanes);
       }
     }
+#pragma GCC unroll 1
     for (; k < run; ++k, panel += kVectors * kLanes) step(acc, rows, k, panel);
   }
 }
@@ -129,8 +142,8 @@ CUVIL_INLINE void store_row(const F32* acc, float* out, const EpilogueCursor<Epi
 // Rows [first, first + count) of a block, columns [column, column + kVectors vectors); count <= kRows, but all kRows
 // pointers are readable.
 template <class T, class Epilogue, int kRows, int kVectors, bool kPartial>
-__attribute__((noinline)) void tile(const Destination<Epilogue>& to, const float* const* rows, int64_t taps,
-                                    int64_t run, const float* b, int64_t first, int count, int64_t column) {
+CUVIL_INLINE void tile(const Destination<Epilogue>& to, const float* const* rows, int64_t taps, int64_t run,
+                       const float* b, int64_t first, int count, int64_t column) {
   const int64_t at = to.first_column + column;
   const bool spread = to.row_index != nullptr;
   const int64_t row = spread ? to.row_index[first] : to.first_row + first;
@@ -179,22 +192,33 @@ __attribute__((noinline)) void tile(const Destination<Epilogue>& to, const float
   }
 }
 
+// A tile of its own function, for rows that do not fill one: code that is rarely run is kept out of the loop.
+template <class T, class Epilogue, int kRows, int kVectors, bool kPartial>
+__attribute__((noinline)) void last_tile(const Destination<Epilogue>& to, const float* const* rows, int64_t taps,
+                                         int64_t run, const float* b, int64_t first, int count, int64_t column) {
+  tile<T, Epilogue, kRows, kVectors, kPartial>(to, rows, taps, run, b, first, count, column);
+}
+
 // All rows of a block times one panel, in tiles; rows that do not fill a tile use one of half or a quarter of its size.
 template <class T, class Epilogue, int kVectors, bool kPartial>
-void panel_tiles(const Destination<Epilogue>& to, const float* const* rows, int64_t taps, int64_t run, const float* b,
-                 int64_t row_count, int64_t column) {
+void panel_tiles(const Destination<Epilogue>& shared, const float* const* rows, int64_t taps, int64_t run,
+                 const float* b, int64_t row_count, int64_t column) {
   constexpr int kHalf = (T::kRows + 1) / 2, kQuarter = (T::kRows + 3) / 4;
-  for (int64_t first = 0; first < row_count; first += T::kRows, rows += taps * T::kRows) {
+  const Destination<Epilogue> to = shared;  // a copy: the compiler cannot know that stores of results do not change it
+  int64_t first = 0;
+  for (; row_count - first > kHalf || (T::kRows == 1 && first < row_count);
+       first += T::kRows, rows += taps * T::kRows) {
     const int count = static_cast<int>(row_count - first < T::kRows ? row_count - first : T::kRows);
-    if (count > kHalf || T::kRows == 1) {
-      tile<T, Epilogue, T::kRows, kVectors, kPartial>(to, rows, taps, run, b, first, count, column);
-    } else if (count > kQuarter) {
-      tile<T, Epilogue, kHalf, kVectors, kPartial>(to, rows, taps, run, b, first, count, column);
-    } else if (count > 1) {
-      tile<T, Epilogue, kQuarter, kVectors, kPartial>(to, rows, taps, run, b, first, count, column);
-    } else {
-      tile<T, Epilogue, 1, kVectors, kPartial>(to, rows, taps, run, b, first, count, column);
-    }
+    tile<T, Epilogue, T::kRows, kVectors, kPartial>(to, rows, taps, run, b, first, count, column);
+  }
+  const int count = static_cast<int>(row_count - first);
+  if (count <= 0) return;
+  if (count > kQuarter) {
+    last_tile<T, Epilogue, kHalf, kVectors, kPartial>(to, rows, taps, run, b, first, count, column);
+  } else if (count > 1) {
+    last_tile<T, Epilogue, kQuarter, kVectors, kPartial>(to, rows, taps, run, b, first, count, column);
+  } else {
+    last_tile<T, Epilogue, 1, kVectors, kPartial>(to, rows, taps, run, b, first, count, column);
   }
 }
 
