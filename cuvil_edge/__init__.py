@@ -1,7 +1,7 @@
 """cuvil-edge: from a trained model to a verified, measured run on an edge board.
 
-``compile`` makes an artifact of a model; ``InferenceContext`` runs one. Both are loaded when first used, so that importing
-the package costs nothing.
+``compile`` makes an artifact of a model; ``InferenceContext`` runs one. Both are loaded when first used, so that
+importing the package costs nothing.
 """
 
 from __future__ import annotations

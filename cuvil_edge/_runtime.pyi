@@ -1,5 +1,10 @@
-from collections.abc import Buffer, Sequence
+from collections.abc import Sequence
+from mmap import mmap
 from typing import Any
+
+from numpy.typing import NDArray
+
+Buffer = bytes | bytearray | memoryview | mmap | NDArray[Any]
 
 ABI_VERSION: int
 ARCHITECTURE: str

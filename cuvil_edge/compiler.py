@@ -30,6 +30,11 @@ from cuvil_edge.target.target import Target, host_target
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+    from cuvil_edge.frontends.onnx.symbols import DimRange
+
+    ModelSource = str | os.PathLike[str] | bytes | ModelProto
+    DimRanges = Mapping[str, DimRange] | None
+
 Progress = Callable[[str, int, int], None]
 """Called with the stage's name, parts done and parts in all (0 where not known)."""
 
@@ -142,7 +147,7 @@ class _Compilation:
         yield report
         report.duration_ns = time.perf_counter_ns() - start
 
-    def run(self, model: object, dims: Mapping[str, object] | None, compiler: str) -> Artifact:
+    def run(self, model: ModelSource, dims: DimRanges, compiler: str) -> Artifact:
         """All stages."""
         builder = Builder(self.target, self.config, compiler, lambda done, total: self.progress("build", done, total))
         imported = self.import_model(model, dims)
@@ -151,7 +156,7 @@ class _Compilation:
             report.changes.append(f"symbols {reference.symbols}" if reference.symbols else "static shapes")
         return self._build(imported, self.plan(imported), builder, reference)
 
-    def import_model(self, model: object, dims: Mapping[str, object] | None) -> ImportedModel:
+    def import_model(self, model: ModelSource, dims: DimRanges) -> ImportedModel:
         """Stages import and check."""
         with self._stage("import") as report:
             imported = import_onnx(model, dims=dims)

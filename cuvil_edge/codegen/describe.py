@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from cuvil_edge.artifact.manifest import (
     ArenaInfo,
     Expr,
@@ -100,7 +98,7 @@ def _step(step: Step) -> StepInfo:
     )
 
 
-def _reference_case(name: str, data: ReferenceData) -> tuple[ReferenceCase, Mapping[str, bytes]]:
+def _reference_case(name: str, data: ReferenceData) -> tuple[ReferenceCase, dict[str, bytes]]:
     members: dict[str, bytes] = {}
     paths: dict[str, list[str]] = {"inputs": [], "outputs": []}
     for kind, arrays in (("inputs", data.inputs), ("outputs", data.outputs)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cuvil_edge.ir.check import Check
-from cuvil_edge.ir.dim import UNBOUNDED, Extent, Symbol, render
+from cuvil_edge.ir.dim import UNBOUNDED, Dim, Extent, Symbol, render
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.plan import OperandRef, Plan, PlanTensor, Step
 from cuvil_edge.target.target import Target
@@ -114,7 +114,7 @@ class _Emitter:
             return f"INT64_C({extent})"
         return f"{table}[{self._index(extent)}]"
 
-    def _index(self, extent: Extent) -> int:
+    def _index(self, extent: Dim) -> int:
         for symbol, index in self.symbol_index.items():
             if extent.terms == {(symbol,): 1}:
                 return index

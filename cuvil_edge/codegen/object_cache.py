@@ -9,7 +9,7 @@ import contextlib
 import errno
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cuvil_edge.errors import CompileError, DiskFullError
@@ -55,7 +55,7 @@ class ObjectCache:
         return path
 
     @contextlib.contextmanager
-    def _disk_errors(self):
+    def _disk_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

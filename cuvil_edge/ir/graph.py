@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.dim import Extent, Symbol, symbols_of
 from cuvil_edge.ir.op import Op
 from cuvil_edge.ir.tensor_type import TensorType
+
+OpClass = TypeVar("OpClass", bound=Op)
 
 
 class Value:
@@ -41,6 +44,12 @@ class Value:
             return self.constant.astype(object)
         return None
 
+    @property
+    def data(self) -> np.ndarray:
+        """The elements of a value that is known to be a constant."""
+        assert self.constant is not None, f"{self!r} is not a constant"
+        return self.constant
+
     def __repr__(self) -> str:
         return f"%{self.name}: {self.type}"
 
@@ -70,6 +79,26 @@ class Node:
         """The first output."""
         return self.outputs[0]
 
+    @property
+    def operands(self) -> list[Value]:
+        """The inputs that are not left out."""
+        return [value for value in self.inputs if value is not None]
+
+    def operand(self, index: int) -> Value:
+        """An input that the operation cannot do without."""
+        value = self.inputs[index]
+        assert value is not None, f"{self.name}: input {index} is left out"
+        return value
+
+    def optional(self, index: int) -> Value | None:
+        """An input that may be left out."""
+        return self.inputs[index] if index < len(self.inputs) else None
+
+    def op_as(self, kind: type[OpClass]) -> OpClass:
+        """The operation, which is known to be of this class."""
+        assert isinstance(self.op, kind), f"{self.name} is no {kind.__name__}"
+        return self.op
+
     def __repr__(self) -> str:
         inputs = ", ".join("-" if value is None else f"%{value.name}" for value in self.inputs)
         return f"{', '.join(map(repr, self.outputs))} = {self.op}({inputs})"
@@ -90,9 +119,8 @@ class Graph:
         """The nodes that read each value, in order; a node appears once for each of its uses."""
         found: dict[Value, list[Node]] = defaultdict(list)
         for node in self.nodes:
-            for value in node.inputs:
-                if value is not None:
-                    found[value].append(node)
+            for value in node.operands:
+                found[value].append(node)
         return found
 
     def values(self) -> Iterator[Value]:
@@ -127,7 +155,7 @@ class Graph:
         kept: list[Node] = []
         for node in reversed(self.nodes):
             if any(value in live for value in node.outputs):
-                live.update(value for value in node.inputs if value is not None)
+                live.update(node.operands)
                 kept.append(node)
         removed = len(self.nodes) - len(kept)
         self.nodes = kept[::-1]

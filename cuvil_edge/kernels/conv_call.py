@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,7 +15,11 @@ from cuvil_edge.kernels.epilogue import make_epilogue, refuse_epilogue
 from cuvil_edge.kernels.kernel import KERNEL_NAME, NOTHING, Kernel, KernelCall, Operand
 from cuvil_edge.kernels.panels import pack_panels, pad_vector
 from cuvil_edge.kernels.product_schedule import Tile, choose_blocks, choose_tile, rows_collide
+from cuvil_edge.ops.conv import Conv
+from cuvil_edge.ops.conv_transpose import ConvTranspose
 from cuvil_edge.target.target import Target
+
+E = TypeVar("E")
 
 TAPS, RUNS, COPY = 0, 1, 2
 _FEW_CHANNELS = 16
@@ -28,7 +33,8 @@ namespace {{
 {epilogue}
 using Tiling = cuvil::kernels::matmul::Tiling<{rows}, {vectors}, {bias}>;
 }}  // namespace
-extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {{
+extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin,
+                               uint32_t end) {{
   return cuvil::kernels::conv::run<Tiling, Epilogue>(operands, extents, scratch, begin, end);
 }}
 """
@@ -90,20 +96,24 @@ class _Problem:
 
 def refuse_conv(node: Node) -> str | None:
     """Why the convolution kernels cannot compute a node, or None: they need f32, constant weights, channels last."""
-    x, weights, bias = (node.inputs + [None])[:3]
-    assert x is not None and weights is not None
+    op, x = _convolution(node), node.operand(0)
     if x.type.dtype is not DType.F32:
         return f"the element type is {x.type.dtype.value}, not f32"
-    if weights.constant is None or (bias is not None and bias.constant is None):
+    if any(value is not None and value.constant is None for value in node.inputs[1:3]):
         return "the weights are computed while running"
     if x.type.rank not in (3, 4):
         return f"there are {x.type.rank - 2} spatial axes, not one or two"
-    if not node.op.channels_last:  # type: ignore[attr-defined]
+    if not op.channels_last:
         return "channels are not last"
-    return refuse_epilogue(node.op.epilogue)  # type: ignore[attr-defined]
+    return refuse_epilogue(op.epilogue)
 
 
-def two_axes(values: Sequence[Extent], fill: Extent) -> tuple[Extent, Extent]:
+def _convolution(node: Node) -> Conv | ConvTranspose:
+    assert isinstance(node.op, Conv | ConvTranspose)
+    return node.op
+
+
+def two_axes(values: Sequence[E], fill: E) -> tuple[E, E]:
     """A pair for height and width; a single spatial axis is the width of an image of height 1."""
     return (fill, values[0]) if len(values) == 1 else (values[0], values[1])
 
@@ -115,11 +125,12 @@ def kernel_first(weights: np.ndarray, group: int) -> np.ndarray:
     return weights.reshape(group, filters // group, depth, kh, kw).transpose(0, 3, 4, 2, 1)
 
 
-def conv_call(node: Node, window: Window, weights: np.ndarray, target: Target, spread: Spread | None = None) -> KernelCall:
+def conv_call(
+    node: Node, window: Window, weights: np.ndarray, target: Target, spread: Spread | None = None
+) -> KernelCall:
     """One call; ``weights`` are [group, kh, kw, input channels, filters] of each group."""
     groups, kernel_h, kernel_w, depth, filters = weights.shape
-    x, y = node.inputs[0], node.output
-    assert x is not None
+    x, y, bias_value = node.operand(0), node.output, node.optional(2)
     lanes = target.instruction_set.f32_lanes
     tile = choose_tile(target, 4 * groups * depth * window.strides[1])
     pixels = x.type.shape[0] * product(window.out_extents)
@@ -131,8 +142,8 @@ def conv_call(node: Node, window: Window, weights: np.ndarray, target: Target, s
         blocks.panels, *(spread.steps if spread else (0, 0)), *(spread.first if spread else (0, 0)),
         *(spread.extents if spread else (0, 0)),
     )  # fmt: skip
-    bias_value = node.inputs[2] if len(node.inputs) > 2 else None
-    epilogue = make_epilogue(node.op.epilogue, [v for v in node.inputs[3:] if v is not None], y.type.shape)  # type: ignore[attr-defined]
+    operands = [value for value in node.inputs[3:] if value is not None]
+    epilogue = make_epilogue(_convolution(node).epilogue, operands, y.type.shape)
     source = _SOURCE.format(
         name=KERNEL_NAME,
         epilogue=epilogue.source,
@@ -141,7 +152,7 @@ def conv_call(node: Node, window: Window, weights: np.ndarray, target: Target, s
         bias=str(bias_value is not None).lower(),
     )
     packed = [pack_panels(part.reshape(-1, filters), tile.vectors * lanes, lanes) for part in weights]
-    operands = (
+    arguments = (
         Operand(x),
         Operand(packed=np.concatenate(packed)),
         _bias_operand(None if bias_value is None else bias_value.constant, groups, lanes),
@@ -151,7 +162,7 @@ def conv_call(node: Node, window: Window, weights: np.ndarray, target: Target, s
     extents = tuple(getattr(problem, field.name) for field in fields(problem))
     return KernelCall(
         Kernel.create(node.op.name, source),
-        operands,
+        arguments,
         (*extents, *epilogue.extents),
         blocks.items * groups,
         _scratch_bytes(problem, tile),

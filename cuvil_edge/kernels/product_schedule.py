@@ -56,7 +56,7 @@ class Blocks:
 
 
 def choose_tile(target: Target, row_stride_bytes: Extent = 0) -> Tile:
-    """The tile for the target's registers; a flatter one if the rows of A would evict each other from the first cache."""
+    """The tile for the target's registers; a flatter one if rows of A would evict each other from the first cache."""
     isa = target.instruction_set
     key = (isa.f32_lanes, isa.vector_registers)
     tile, flat = TILES.get(key) or Tile(4, 2), FLAT_TILES.get(key)

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.dtype import DType
-from cuvil_edge.ir.op import Inputs
+from cuvil_edge.ir.op import Inputs, Op
 from cuvil_edge.ir.scalar import Arg, Literal, ScalarExpr, call, evaluate, operation_count
 from cuvil_edge.ir.tensor_type import TensorType
 from cuvil_edge.ops._inputs import require_broadcast_to
+
+
+@dataclass(frozen=True)
+class EpilogueOp(Op):
+    """An operation with an epilogue.
+
+    Attributes:
+        epilogue: applied to each result; ``Arg(0)`` is the result with bias, ``Arg(i)`` epilogue operand ``i``.
+    """
+
+    epilogue: ScalarExpr | None = field(default=None, kw_only=True)
+    own_inputs: ClassVar[int] = 3
+    """The inputs before the operands of the epilogue."""
 
 
 def with_epilogue(result: TensorType, epilogue: ScalarExpr | None, operands: Inputs, checks: Checks) -> TensorType:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.dim import Extent, product
-from cuvil_edge.ir.op import Cost, Inputs, Op, Sample
+from cuvil_edge.ir.op import Cost, Inputs, Sample
 from cuvil_edge.ir.tensor_type import TensorType
 from cuvil_edge.ops._inputs import ints, require_rank, required, sample_array
-from cuvil_edge.ops._window import check_window, join_layout, split_layout, window_extents
+from cuvil_edge.ops._window import SpatialOp, check_window, join_layout, split_layout, window_extents
 
 
 @dataclass(frozen=True)
-class Pool(Op):
+class Pool(SpatialOp):
     """x [N, C, *spatial], or [N, *spatial, C] with ``channels_last``; y likewise.
 
     Attributes:
@@ -30,7 +30,6 @@ class Pool(Op):
     pads: tuple[Extent, ...]
     dilations: tuple[int, ...]
     ceil_mode: bool = False
-    channels_last: bool = False
 
     def infer(self, inputs: Inputs, checks: Checks) -> list[TensorType]:
         """The output's extents follow from the window formula on each spatial axis."""
@@ -78,6 +77,5 @@ class Pool(Op):
             x = sample_array(shape)
             samples.append(Sample(op, (x,), name=name))
             last = np.ascontiguousarray(np.moveaxis(x, 1, -1))
-            fields = (op.kernel, op.strides, op.pads, op.dilations, op.ceil_mode, True)
-            samples.append(Sample(cls(*fields), (last,), name=f"{name}_channels_last"))
+            samples.append(Sample(replace(op, channels_last=True), (last,), name=f"{name}_channels_last"))
         return samples

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
@@ -10,6 +11,18 @@ import numpy as np
 from cuvil_edge.errors import ShapeError
 from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.dim import Extent, ceildiv, floordiv, minimum
+from cuvil_edge.ir.op import Op
+
+
+@dataclass(frozen=True)
+class SpatialOp(Op):
+    """An operation on images.
+
+    Attributes:
+        channels_last: they are [N, *spatial, C], not [N, C, *spatial].
+    """
+
+    channels_last: bool = field(default=False, kw_only=True)
 
 
 def check_window(

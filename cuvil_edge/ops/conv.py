@@ -11,10 +11,9 @@ import numpy as np
 from cuvil_edge.errors import ShapeError
 from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.dim import Extent, product
-from cuvil_edge.ir.op import Cost, Inputs, Op, Sample
-from cuvil_edge.ir.scalar import ScalarExpr
+from cuvil_edge.ir.op import Cost, Inputs, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._epilogue import apply_epilogue, epilogue_flops, sample_epilogue, with_epilogue
+from cuvil_edge.ops._epilogue import EpilogueOp, apply_epilogue, epilogue_flops, sample_epilogue, with_epilogue
 from cuvil_edge.ops._inputs import (
     accumulator,
     ints,
@@ -26,6 +25,7 @@ from cuvil_edge.ops._inputs import (
     sample_array,
 )
 from cuvil_edge.ops._window import (
+    SpatialOp,
     channels_first,
     check_window,
     join_layout,
@@ -38,7 +38,7 @@ from cuvil_edge.ops._window import (
 
 
 @dataclass(frozen=True)
-class Conv(Op):
+class Conv(SpatialOp, EpilogueOp):
     """``y[n, m, o] = bias[m] + sum over c, k of x[n, c, o * stride - pad + k * dilation] * w[m, c, k]`` in each group.
 
     Inputs: x [N, C, *spatial] (or [N, *spatial, C] with ``channels_last``), w [M, C / group, *kernel] in both layouts,
@@ -47,15 +47,12 @@ class Conv(Op):
     Attributes:
         strides, dilations: one for each spatial axis.
         pads: zeros before each spatial axis, then after each; may depend on symbols.
-        epilogue: applied to each result; ``Arg(0)`` is the result with bias, ``Arg(i)`` epilogue operand ``i``.
     """
 
     strides: tuple[int, ...]
     pads: tuple[Extent, ...]
     dilations: tuple[int, ...]
     group: int = 1
-    channels_last: bool = False
-    epilogue: ScalarExpr | None = None
 
     def infer(self, inputs: Inputs, checks: Checks) -> list[TensorType]:
         """The output's extents follow from the window formula on each spatial axis."""

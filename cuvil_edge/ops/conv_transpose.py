@@ -10,10 +10,9 @@ import numpy as np
 from cuvil_edge.errors import ShapeError
 from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.dim import Extent, product
-from cuvil_edge.ir.op import Cost, Inputs, Op, Sample
-from cuvil_edge.ir.scalar import ScalarExpr
+from cuvil_edge.ir.op import Cost, Inputs, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._epilogue import apply_epilogue, epilogue_flops, sample_epilogue, with_epilogue
+from cuvil_edge.ops._epilogue import EpilogueOp, apply_epilogue, epilogue_flops, sample_epilogue, with_epilogue
 from cuvil_edge.ops._inputs import (
     accumulator,
     ints,
@@ -24,11 +23,19 @@ from cuvil_edge.ops._inputs import (
     required,
     sample_array,
 )
-from cuvil_edge.ops._window import channels_first, check_window, join_layout, restore_layout, split_layout, windows
+from cuvil_edge.ops._window import (
+    SpatialOp,
+    channels_first,
+    check_window,
+    join_layout,
+    restore_layout,
+    split_layout,
+    windows,
+)
 
 
 @dataclass(frozen=True)
-class ConvTranspose(Op):
+class ConvTranspose(SpatialOp, EpilogueOp):
     """Each input element adds ``x * w`` to a window of the output: the gradient of Conv with respect to its data.
 
     ``y[n, m, o * stride + k * dilation - pad] += x[n, c, o] * w[c, m, k]`` in each group, plus ``bias[m]``; the extent
@@ -40,7 +47,6 @@ class ConvTranspose(Op):
     Attributes:
         strides, dilations, output_padding: one for each spatial axis.
         pads: cut off before each spatial axis, then after each; may depend on symbols.
-        epilogue: as of Conv.
     """
 
     strides: tuple[int, ...]
@@ -48,8 +54,6 @@ class ConvTranspose(Op):
     dilations: tuple[int, ...]
     output_padding: tuple[int, ...]
     group: int = 1
-    channels_last: bool = False
-    epilogue: ScalarExpr | None = None
 
     def infer(self, inputs: Inputs, checks: Checks) -> list[TensorType]:
         """The output's extents follow from the formula on each spatial axis."""

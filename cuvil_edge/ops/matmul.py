@@ -11,10 +11,9 @@ from cuvil_edge.errors import ShapeError
 from cuvil_edge.ir.check import Checks, broadcast_shapes
 from cuvil_edge.ir.dim import Extent
 from cuvil_edge.ir.dtype import DType
-from cuvil_edge.ir.op import Cost, Inputs, Op, Sample
-from cuvil_edge.ir.scalar import ScalarExpr
+from cuvil_edge.ir.op import Cost, Inputs, Sample
 from cuvil_edge.ir.tensor_type import TensorType
-from cuvil_edge.ops._epilogue import apply_epilogue, epilogue_flops, sample_epilogue, with_epilogue
+from cuvil_edge.ops._epilogue import EpilogueOp, apply_epilogue, epilogue_flops, sample_epilogue, with_epilogue
 from cuvil_edge.ops._inputs import (
     accumulator,
     optional,
@@ -27,7 +26,7 @@ from cuvil_edge.ops._inputs import (
 
 
 @dataclass(frozen=True)
-class Matmul(Op):
+class Matmul(EpilogueOp):
     """``y[..., m, n] = bias[n] + sum over k of a[..., m, k] * b[..., k, n]``.
 
     Inputs: a [..., M, K], b [..., K, N], bias [N] or None, then the operands of the epilogue, which broadcast to the
@@ -35,12 +34,10 @@ class Matmul(Op):
 
     Attributes:
         transpose_a, transpose_b: the last two axes of the operand are stored swapped.
-        epilogue: applied to each result; ``Arg(0)`` is the result with bias, ``Arg(i)`` epilogue operand ``i``.
     """
 
     transpose_a: bool = False
     transpose_b: bool = False
-    epilogue: ScalarExpr | None = None
 
     def infer(self, inputs: Inputs, checks: Checks) -> list[TensorType]:
         """Leading axes broadcast; the inner extents must be equal."""

@@ -24,13 +24,14 @@ from cuvil_edge.ops._resampling import (
     linear_kernel,
     nearest_weights,
 )
+from cuvil_edge.ops._window import SpatialOp
 
 MODES = ("nearest", "linear", "cubic")
 _Size = tuple[Shape, tuple[float | None, ...]]
 
 
 @dataclass(frozen=True)
-class Resize(Op):
+class Resize(SpatialOp):
     """x resampled to ``shape``, axis by axis; axes whose extent and scale do not change are copied.
 
     Attributes:
@@ -57,7 +58,6 @@ class Resize(Op):
     antialias: bool = False
     extrapolation: float = 0.0
     roi: tuple[float, ...] = ()
-    channels_last: bool = False
 
     def infer(self, inputs: Inputs, checks: Checks) -> list[TensorType]:
         """``shape``."""

@@ -32,13 +32,14 @@ class FoldConstants(Pass):
         log.changes.update({"removed dead nodes": removed} if (removed := graph.remove_dead()) else {})
 
     def _fold(self, node: Node) -> list[Value] | None:
-        if all(value.content is not None for value in node.outputs):
-            return [_detached(value) for value in node.outputs]
-        if not all(value is None or value.constant is not None for value in node.inputs):
+        contents = [value.content for value in node.outputs if value.content is not None]
+        if len(contents) == len(node.outputs):
+            return [_detached(value, content) for value, content in zip(node.outputs, contents, strict=True)]
+        if any(value.constant is None for value in node.operands):
             return None
-        sizes = [value.type.bytes for value in node.outputs]
-        known = sum(value.constant.nbytes for value in node.inputs if value is not None and value.constant is not None)
-        if not all(isinstance(size, int) for size in sizes) or sum(sizes) > known + _MAX_GROWTH_BYTES:
+        sizes = [size for value in node.outputs if isinstance(size := value.type.bytes, int)]
+        known = sum(value.data.nbytes for value in node.operands)
+        if len(sizes) != len(node.outputs) or sum(sizes) > known + _MAX_GROWTH_BYTES:
             return None
         with np.errstate(all="ignore"):
             results = node.op.reference(*(None if value is None else value.constant for value in node.inputs))
@@ -51,9 +52,8 @@ def _constant(value: Value, array: np.ndarray) -> Value:
     return Value(value.name, TensorType(value.type.dtype, array.shape), array)
 
 
-def _detached(value: Value) -> Value:
+def _detached(value: Value, content: np.ndarray) -> Value:
     """A constant where every extent is a plain int, else a value that is known only as extents."""
-    content = value.content
     if all(isinstance(extent, int | np.integer | bool | np.bool_) for extent in content.flat):
         return _constant(value, content.astype(value.type.dtype.numpy))
     detached = Value(value.name, value.type)

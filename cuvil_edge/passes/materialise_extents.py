@@ -17,6 +17,7 @@ class MaterialiseExtents(Pass):
 
         def materialised(value: Value, builder: GraphBuilder) -> Value:
             if value not in written:
+                assert value.content is not None
                 op = Extents(tuple(value.content.flat), value.type.shape, value.type.dtype)
                 written[value] = builder.add(op, (), name=value.name)[0]
                 log.changed("wrote extents to memory")

@@ -11,7 +11,7 @@ class MergeEqualNodes(Pass):
 
     def apply(self, graph: Graph, log: PassLog) -> None:
         """Rewrite ``graph``."""
-        seen: dict[tuple, Node] = {}
+        seen: dict[tuple[object, ...], Node] = {}
         replacements: dict[Value, Value] = {}
         kept: list[Node] = []
         for node in graph.nodes:

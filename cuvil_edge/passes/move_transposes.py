@@ -6,9 +6,12 @@ transposed alike computes on the untransposed operands, and its result is transp
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from cuvil_edge.ir.builder import GraphBuilder
+from cuvil_edge.ir.dim import Shape
 from cuvil_edge.ir.graph import Graph, Node, Value, merged_layers
 from cuvil_edge.ops.reshape import Reshape
 from cuvil_edge.ops.transpose import Transpose
@@ -44,32 +47,46 @@ class MoveTransposes(Pass):
         graph.remove_dead()
 
 
-def _permutation_of(value: Value | None) -> Permutation | None:
-    producer = value.producer if value is not None else None
-    return producer.op.permutation if producer is not None and producer.op.name == "transpose" else None
+class _Turned(NamedTuple):
+    """A value that is a transpose of another."""
+
+    node: Node
+    source: Value
+    permutation: Permutation
+
+
+def _turned(value: Value) -> _Turned | None:
+    node = value.producer
+    if node is None or not isinstance(node.op, Transpose):
+        return None
+    return _Turned(node, node.operand(0), node.op.permutation)
+
+
+def _permutation_of(value: Value) -> Permutation | None:
+    turned = _turned(value)
+    return turned.permutation if turned is not None else None
 
 
 def _merge_transposes(node: Node, builder: GraphBuilder, log: PassLog) -> list[Value] | None:
-    outer, inner = _permutation_of(node.output), _permutation_of(node.inputs[0] if node.inputs else None)
-    if outer is None:
+    if not isinstance(node.op, Transpose):
         return None
+    outer, inner = node.op.permutation, _turned(node.operand(0))
     if outer == tuple(range(len(outer))):
-        return [node.inputs[0]]
+        return [node.operand(0)]
     if inner is None:
         return None
     log.changed("merged transposes")
-    source = node.inputs[0].producer.inputs[0]
-    merged = tuple(inner[axis] for axis in outer)
+    merged = tuple(inner.permutation[axis] for axis in outer)
     if merged == tuple(range(len(merged))):
-        return [source]
-    builder.layers = merged_layers([node.inputs[0].producer, node])
-    return [builder.add1(Transpose(merged), source)]
+        return [inner.source]
+    builder.layers = merged_layers([inner.node, node])
+    return [builder.add1(Transpose(merged), inner.source)]
 
 
 def _move_through_operation(node: Node, builder: GraphBuilder, log: PassLog) -> list[Value] | None:
     run_time = [v for i, v in enumerate(node.inputs) if v is not None and i not in node.op.compile_time_inputs]
     permutations = [p for p in map(_permutation_of, run_time) if p is not None]
-    if node.op.name == "transpose" or not permutations or len(node.outputs) < 1:
+    if isinstance(node.op, Transpose) or not permutations:
         return None
     back = permutations[0]
     if any(value.type.rank != len(back) for value in node.outputs) or not _pays(run_time, back):
@@ -99,11 +116,11 @@ def _needs_transpose(value: Value, forward: Permutation) -> bool:
     return value.constant is None and not _is_view(_full_shape(value, len(forward)), forward)
 
 
-def _full_shape(value: Value, rank: int) -> tuple:
+def _full_shape(value: Value, rank: int) -> Shape:
     return (1,) * (rank - value.type.rank) + value.type.shape
 
 
-def _is_view(shape: tuple, permutation: Permutation) -> bool:
+def _is_view(shape: Shape, permutation: Permutation) -> bool:
     """True if the permutation moves only axes of extent 1 past others: the bytes stay as they are."""
     moved = [axis for axis in permutation if shape[axis] != 1]
     return moved == sorted(moved)
@@ -111,14 +128,15 @@ def _is_view(shape: tuple, permutation: Permutation) -> bool:
 
 def _untransposed(value: Value, forward: Permutation, builder: GraphBuilder) -> Value:
     """``transpose(value, forward)``: by taking a transpose away, at compile time, as a view, or as a new node."""
-    rank = len(forward)
-    if _permutation_of(value) is not None and inverse(_permutation_of(value)) == forward:
-        return value.producer.inputs[0]
+    rank, turned = len(forward), _turned(value)
+    if turned is not None and inverse(turned.permutation) == forward:
+        return turned.source
     if value.type.rank == 0:
         return value
-    shape = _full_shape(value, rank)
     if value.constant is not None:
-        return builder.constant(np.transpose(value.constant.reshape(shape), forward), value.name)
+        full = value.constant.reshape(*[1] * (rank - value.type.rank), *value.constant.shape)
+        return builder.constant(np.transpose(full, forward), value.name)
+    shape = _full_shape(value, rank)
     moved = tuple(shape[axis] for axis in forward)
     if _is_view(shape, forward):
         return builder.add1(Reshape(moved), value, name=f"{value.name}.view")
@@ -128,24 +146,22 @@ def _untransposed(value: Value, forward: Permutation, builder: GraphBuilder) -> 
 
 
 def _move_through_reshape(node: Node, builder: GraphBuilder, log: PassLog) -> list[Value] | None:
-    if node.op.name != "reshape" or (back := _permutation_of(node.inputs[0])) is None:
+    if not isinstance(node.op, Reshape) or (turned := _turned(node.operand(0))) is None:
         return None
-    source = node.inputs[0].producer.inputs[0]
-    found = blocks_through_reshape(source.type.shape, back, node.output.type.shape)
+    found = blocks_through_reshape(turned.source.type.shape, turned.permutation, node.output.type.shape)
     if found is None:
         return None
     shape, permutation = found
     log.changed("moved through reshape")
-    builder.layers = merged_layers([node.inputs[0].producer, node])
-    view = builder.add1(Reshape(shape), source)
+    builder.layers = merged_layers([turned.node, node])
+    view = builder.add1(Reshape(shape), turned.source)
     if permutation == tuple(range(len(permutation))):
         return [view]
     return [builder.add1(Transpose(permutation), view, name=f"{node.name}.transposed")]
 
 
 def _view_instead(node: Node, builder: GraphBuilder, log: PassLog) -> list[Value] | None:
-    permutation = _permutation_of(node.output) if node.outputs else None
-    if permutation is None or not _is_view(node.inputs[0].type.shape, permutation):
+    if not isinstance(node.op, Transpose) or not _is_view(node.operand(0).type.shape, node.op.permutation):
         return None
     log.changed("turned into a view")
-    return [builder.add1(Reshape(node.output.type.shape), node.inputs[0])]
+    return [builder.add1(Reshape(node.output.type.shape), node.operand(0))]

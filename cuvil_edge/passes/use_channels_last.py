@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from cuvil_edge.ir.builder import GraphBuilder
 from cuvil_edge.ir.graph import Graph, Node, Value
+from cuvil_edge.ops._window import SpatialOp
 from cuvil_edge.ops.transpose import Transpose
 from cuvil_edge.passes.base import Pass, PassLog, rewrite_nodes
 
@@ -24,15 +25,15 @@ def to_channels_first(rank: int) -> tuple[int, ...]:
 
 
 class UseChannelsLast(Pass):
-    """Every operation that has a ``channels_last`` attribute gets it."""
+    """Every operation on images gets the attribute ``channels_last``."""
 
     def apply(self, graph: Graph, log: PassLog) -> None:
         """Rewrite ``graph``."""
 
         def rewrite(node: Node, builder: GraphBuilder) -> list[Value] | None:
-            if getattr(node.op, "channels_last", True):
+            if not isinstance(node.op, SpatialOp) or node.op.channels_last:
                 return None
-            rank = node.inputs[0].type.rank
+            rank = node.operand(0).type.rank
             x = builder.add1(Transpose(to_channels_last(rank)), node.inputs[0], name=f"{node.name}.channels_last")
             op = node.op.transposed(to_channels_last(rank)) or replace(node.op, channels_last=True)
             y = builder.add(op, [x, *node.inputs[1:]])[0]

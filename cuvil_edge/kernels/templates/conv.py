@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from cuvil_edge.ir.graph import Node
 from cuvil_edge.kernels.conv_call import Window, conv_call, kernel_first, refuse_conv, two_axes
 from cuvil_edge.kernels.kernel import KernelCall
@@ -23,22 +21,19 @@ class ImplicitProduct(KernelTemplate):
 
     def cost(self, node: Node, target: Target) -> float:
         """Multiply-adds, relative to those that are needed: filters of a group are padded to whole vectors."""
-        weights = node.inputs[1]
-        assert weights is not None and weights.constant is not None
-        lanes, filters = target.instruction_set.f32_lanes, weights.constant.shape[0] // cast(Conv, node.op).group
+        lanes = target.instruction_set.f32_lanes
+        filters: int = node.operand(1).data.shape[0] // node.op_as(Conv).group
         return lanes * -(-filters // lanes) / max(1, filters)
 
     def lower(self, node: Node, target: Target) -> list[KernelCall]:
         """One call."""
-        op, x, weights = cast(Conv, node.op), node.inputs[0], node.inputs[1]
-        assert x is not None and weights is not None and weights.constant is not None
-        axes = x.type.rank - 2
+        op, x, weights = node.op_as(Conv), node.operand(0), node.operand(1).data
         window = Window(
             two_axes(x.type.shape[1:-1], 1),
             two_axes(node.output.type.shape[1:-1], 1),
-            two_axes(weights.constant.shape[2:], 1),
+            two_axes(weights.shape[2:], 1),
             two_axes(op.strides, 1),
             two_axes(op.dilations, 1),
-            two_axes(op.pads[:axes], 0),
+            two_axes(op.pads[: x.type.rank - 2], 0),
         )
-        return [conv_call(node, window, kernel_first(weights.constant, op.group), target)]
+        return [conv_call(node, window, kernel_first(weights, op.group), target)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd
-from typing import cast
 
 import numpy as np
 
@@ -24,7 +23,7 @@ class PhaseConvolutions(KernelTemplate):
 
     def refuse(self, node: Node, target: Target) -> str | None:
         """As convolutions; pads must be fixed, because they decide which phase is first."""
-        if any(not isinstance(pad, int) for pad in cast(ConvTranspose, node.op).pads):
+        if any(not isinstance(pad, int) for pad in node.op_as(ConvTranspose).pads):
             return "its pads depend on a symbol"
         return refuse_conv(node)
 
@@ -34,25 +33,19 @@ class PhaseConvolutions(KernelTemplate):
 
     def lower(self, node: Node, target: Target) -> list[KernelCall]:
         """strides[0] * strides[1] calls."""
-        op, weights = cast(ConvTranspose, node.op), node.inputs[1]
-        assert weights is not None and weights.constant is not None
+        op = node.op_as(ConvTranspose)
         strides = two_axes(op.strides, 1)
-        grouped = _kernel_first(weights.constant, op.group)
-        return [
-            self._phase(node, grouped, (h, w), target) for h in range(strides[0]) for w in range(strides[1])
-        ]
+        grouped = _kernel_first(node.operand(1).data, op.group)
+        return [self._phase(node, grouped, (h, w), target) for h in range(strides[0]) for w in range(strides[1])]
 
     @staticmethod
     def _phase(node: Node, weights: np.ndarray, phase: tuple[int, int], target: Target) -> KernelCall:
         """Output pixels ``stride * j + phase`` for all j."""
-        op, x = cast(ConvTranspose, node.op), node.inputs[0]
-        assert x is not None
+        op, x = node.op_as(ConvTranspose), node.operand(0)
         strides, dilations = two_axes(op.strides, 1), two_axes(op.dilations, 1)
-        pads = two_axes(op.pads[: x.type.rank - 2], 0)
+        pads = two_axes([pad for pad in op.pads[: x.type.rank - 2] if isinstance(pad, int)], 0)
         out_extents = two_axes(node.output.type.shape[1:-1], 1)
-        height, width = (
-            _axis(phase[i], weights.shape[1 + i], strides[i], dilations[i], cast(int, pads[i])) for i in range(2)
-        )
+        height, width = (_axis(phase[i], weights.shape[1 + i], strides[i], dilations[i], pads[i]) for i in range(2))
         window = Window(
             two_axes(x.type.shape[1:-1], 1),
             (_count(out_extents[0], phase[0], strides[0]), _count(out_extents[1], phase[1], strides[1])),

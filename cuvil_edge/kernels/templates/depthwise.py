@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
 from cuvil_edge.ir.dim import Extent, ceildiv, maximum, minimum
@@ -27,7 +25,8 @@ namespace {{
 {epilogue}
 using Shape = cuvil::kernels::depthwise::Shape<{height}, {width}, {stride}, {dilation}, {pixels}>;
 }}  // namespace
-extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {{
+extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin,
+                               uint32_t end) {{
   return cuvil::kernels::depthwise::run<Shape, Epilogue>(operands, extents, scratch, begin, end);
 }}
 """
@@ -40,14 +39,14 @@ class DepthwiseRows(KernelTemplate):
 
     def refuse(self, node: Node, target: Target) -> str | None:
         """One filter a channel; kernels up to a width that registers can hold."""
-        op, weights = cast(Conv, node.op), node.inputs[1]
-        assert weights is not None
-        shape = weights.type.shape
+        if reason := refuse_conv(node):
+            return reason
+        op, shape = node.op_as(Conv), node.operand(1).data.shape
         if op.group != shape[0] or shape[1] != 1:
             return f"{op.group} groups of {shape[1]} channels for {shape[0]} filters are not one filter a channel"
         if shape[-1] > _MAX_KERNEL_WIDTH:
             return f"the kernel is {shape[-1]} wide, at most {_MAX_KERNEL_WIDTH} fit in registers"
-        return refuse_conv(node)
+        return None
 
     def cost(self, node: Node, target: Target) -> float:
         """No multiply-add is wasted."""
@@ -55,12 +54,11 @@ class DepthwiseRows(KernelTemplate):
 
     def lower(self, node: Node, target: Target) -> list[KernelCall]:
         """One call."""
-        op, (x, weights, bias) = cast(Conv, node.op), (node.inputs + [None])[:3]
-        assert x is not None and weights is not None and weights.constant is not None
+        op, x, weights, bias = node.op_as(Conv), node.operand(0), node.operand(1).data, node.optional(2)
         images, (in_h, in_w) = x.type.shape[0], two_axes(x.type.shape[1:-1], 1)
         out_h, out_w = two_axes(node.output.type.shape[1:-1], 1)
-        channels: int = weights.constant.shape[0]
-        kernel_h, kernel_w = two_axes(weights.constant.shape[2:], 1)
+        channels: int = weights.shape[0]
+        kernel_h, kernel_w = two_axes(weights.shape[2:], 1)
         strides, dilations = two_axes(op.strides, 1), two_axes(op.dilations, 1)
         pads = two_axes(op.pads[: x.type.rank - 2], 0)
         lanes = target.instruction_set.f32_lanes
@@ -88,8 +86,8 @@ class DepthwiseRows(KernelTemplate):
         )  # fmt: skip
         operands = (
             Operand(x),
-            Operand(packed=_padded(weights.constant.reshape(channels, -1).T, lanes)),
-            Operand(packed=_padded(np.zeros((1, channels)) if bias is None else bias.constant.reshape(1, -1), lanes)),
+            Operand(packed=_padded(weights.reshape(channels, -1).T, lanes)),
+            Operand(packed=_padded(np.zeros((1, channels)) if bias is None else bias.data.reshape(1, -1), lanes)),
             Operand(node.output),
             *epilogue.operands,
         )

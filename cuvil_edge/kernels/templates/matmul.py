@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import cast
 
 import numpy as np
 
@@ -25,7 +24,8 @@ namespace {{
 {epilogue}
 using Tiling = cuvil::kernels::matmul::Tiling<{rows}, {vectors}, {bias}>;
 }}  // namespace
-extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {{
+extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin,
+                               uint32_t end) {{
   return cuvil::kernels::matmul::run<Tiling, Epilogue, {packed}>(operands, extents, scratch, begin, end);
 }}
 """
@@ -79,7 +79,7 @@ class PanelProduct(KernelTemplate):
         dtype = node.output.type.dtype
         if dtype is not DType.F32:
             return f"the element type is {dtype.value}, not f32"
-        return refuse_epilogue(cast(Matmul, node.op).epilogue)
+        return refuse_epilogue(node.op_as(Matmul).epilogue)
 
     def cost(self, node: Node, target: Target) -> float:
         """The only family."""
@@ -96,17 +96,15 @@ class _Lowering:
     def __init__(self, node: Node, target: Target) -> None:
         self.node = node
         self.target = target
-        self.op = cast(Matmul, node.op)
+        self.op = node.op_as(Matmul)
         self.tile: Tile = choose_tile(target)
         self.lanes = target.instruction_set.f32_lanes
-        a, b = node.inputs[:2]
-        assert a is not None and b is not None
-        self.a, self.b = a, b
+        self.a, self.b = a, b = node.operand(0), node.operand(1)
         self.rows, self.depth = _matrix(a.type.shape, self.op.transpose_a, is_left=True)
         _, self.columns = _matrix(b.type.shape, self.op.transpose_b, is_left=False)
 
     def call(self) -> KernelCall:
-        left, right = self._left(), self._right()
+        left, right, tile = self._left(), self._right(), self.tile
         batch = self._batch()
         rows = self.rows
         if not any(extent != 1 for extent in right.batch) and self._rows_are_one_matrix():
@@ -128,8 +126,8 @@ class _Lowering:
         source = _SOURCE.format(
             name=KERNEL_NAME,
             epilogue=epilogue.source,
-            rows=self.tile.rows,
-            vectors=self.tile.vectors,
+            rows=tile.rows,
+            vectors=tile.vectors,
             bias=str(bias is not NOTHING).lower(),
             packed=str(packed).lower(),
         )
@@ -147,7 +145,7 @@ class _Lowering:
             (*extents, *axes, *epilogue.extents),
             items * product(batch),
             self._scratch_bytes(problem, packed),
-            f"tile {self.tile.rows}x{self.tile.vectors * self.lanes}, {block_rows} rows x {block_panels} panels an item",
+            f"tile {tile.rows}x{tile.vectors * self.lanes}, {block_rows} rows x {block_panels} panels an item",
         )
 
     def _batch(self) -> Shape:
@@ -171,16 +169,14 @@ class _Lowering:
     def _right(self) -> _Side:
         batch = self.b.type.shape[:-2]
         if self.b.constant is not None:
-            columns = cast(int, self.columns)
-            return _Side(batch, 0, 0, self.depth * (-(-columns // self.lanes) * self.lanes))
+            return _Side(batch, 0, 0, self.depth * (ceildiv(self.columns, self.lanes) * self.lanes))
         elements = self.depth * self.columns
         if self.b.type.rank == 1:
             return _Side((), 1, 1, elements)
         return _Side(batch, 1, self.depth, elements) if self.op.transpose_b else _Side(batch, self.columns, 1, elements)
 
     def _packed_b(self) -> Operand:
-        constant = self.b.constant
-        assert constant is not None
+        constant = self.b.data
         matrices = constant.reshape(-1, 1) if constant.ndim == 1 else constant
         matrices = np.swapaxes(matrices, -1, -2) if self.op.transpose_b else matrices
         width = self.tile.vectors * self.lanes
@@ -189,9 +185,8 @@ class _Lowering:
 
     def _bias(self) -> tuple[ScalarExpr | None, Operand, list[Value]]:
         """A constant bias starts the accumulators; any other is an operand of the epilogue."""
-        inputs = self.node.inputs
-        bias = inputs[2] if len(inputs) > 2 else None
-        values = [value for value in inputs[3:] if value is not None]
+        bias = self.node.optional(2)
+        values = [value for value in self.node.inputs[3:] if value is not None]
         if bias is None:
             return self.op.epilogue, NOTHING, values
         if bias.constant is not None:
@@ -210,7 +205,9 @@ class _Lowering:
     def _collide(self, row_stride: Extent) -> bool:
         reads = bounds(ceildiv(self.columns, self.tile.vectors * self.lanes))[0]
         many = isinstance(self.rows, Dim) or self.rows >= self.tile.rows
-        return many and reads >= 4 and isinstance(row_stride, int) and rows_collide(4 * row_stride, self.tile, self.target)
+        return (
+            many and reads >= 4 and isinstance(row_stride, int) and rows_collide(4 * row_stride, self.tile, self.target)
+        )
 
     def _scratch_bytes(self, problem: _Problem, packed: bool) -> Extent:
         tiles = ceildiv(problem.block_rows, self.tile.rows) * self.tile.rows

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from cuvil_edge.ir.builder import GraphBuilder
 from cuvil_edge.ir.graph import Graph, Node, Value, merged_layers
+from cuvil_edge.ops.add import Add
+from cuvil_edge.ops.matmul import Matmul
 from cuvil_edge.passes.base import Pass, PassLog, rewrite_nodes, sole_user
 from cuvil_edge.passes.fusions._per_channel import channel_vector
 
@@ -16,11 +18,11 @@ class FoldAddIntoMatmul(Pass):
         users = graph.users()
 
         def rewrite(node: Node, builder: GraphBuilder) -> list[Value] | None:
-            if node.op.name != "add":
+            if not isinstance(node.op, Add):
                 return None
-            for value, other in (node.inputs, node.inputs[::-1]):
-                product = value.producer if value is not None else None
-                if product is None or product.op.name != "matmul" or len(product.inputs) > 2:
+            for value, other in (node.operands, node.operands[::-1]):
+                product = value.producer
+                if product is None or not isinstance(product.op, Matmul) or len(product.inputs) > 2:
                     continue
                 columns = value.type.shape[-1] if value.type.rank else None
                 if not isinstance(columns, int) or node.output.type.shape != value.type.shape:
@@ -30,7 +32,7 @@ class FoldAddIntoMatmul(Pass):
                 if sole_user(value, users, graph) is not node:
                     log.refused(node, f"the result of {product.name} is used elsewhere too")
                     continue
-                bias = other.constant.reshape(-1)
+                bias = other.data.reshape(-1)
                 if bias.size != columns:
                     bias = bias.repeat(columns)
                 builder.name, builder.layers = product.name, merged_layers([product, node])

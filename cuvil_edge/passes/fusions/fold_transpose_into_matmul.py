@@ -6,6 +6,9 @@ from dataclasses import replace
 
 from cuvil_edge.ir.builder import GraphBuilder
 from cuvil_edge.ir.graph import Graph, Node, Value, merged_layers
+from cuvil_edge.ir.op import Op
+from cuvil_edge.ops.matmul import Matmul
+from cuvil_edge.ops.transpose import Transpose
 from cuvil_edge.passes.base import Pass, PassLog, rewrite_nodes
 
 
@@ -16,14 +19,18 @@ class FoldTransposeIntoMatmul(Pass):
         """Rewrite ``graph``."""
 
         def rewrite(node: Node, builder: GraphBuilder) -> list[Value] | None:
-            if node.op.name != "matmul":
+            if not isinstance(node.op, Matmul):
                 return None
             op, inputs, sources = node.op, list(node.inputs), [node]
-            for index, flag in ((0, "transpose_a"), (1, "transpose_b")):
-                producer = inputs[index].producer
-                if producer is None or producer.op.name != "transpose" or not _swaps_last_two(producer.op.permutation):
+            for index in (0, 1):
+                producer = node.operand(index).producer
+                if producer is None or not _swaps_last_two(producer.op):
                     continue
-                op = replace(op, **{flag: not getattr(op, flag)})
+                op = (
+                    replace(op, transpose_a=not op.transpose_a)
+                    if index == 0
+                    else replace(op, transpose_b=not op.transpose_b)
+                )
                 inputs[index] = producer.inputs[0]
                 sources.insert(0, producer)
                 log.changed("folded transpose into matmul")
@@ -36,6 +43,8 @@ class FoldTransposeIntoMatmul(Pass):
             graph.remove_dead()
 
 
-def _swaps_last_two(permutation: tuple[int, ...]) -> bool:
-    rank = len(permutation)
-    return rank >= 2 and permutation == (*range(rank - 2), rank - 1, rank - 2)
+def _swaps_last_two(op: Op) -> bool:
+    if not isinstance(op, Transpose):
+        return False
+    rank = len(op.permutation)
+    return rank >= 2 and op.permutation == (*range(rank - 2), rank - 1, rank - 2)

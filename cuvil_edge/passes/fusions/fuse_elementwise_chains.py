@@ -28,27 +28,26 @@ class FuseElementwiseChains(Pass):
         def rewrite(node: Node, builder: GraphBuilder) -> list[Value] | None:
             if not isinstance(node.op, Elementwise):
                 return None
-            for value in dict.fromkeys(node.inputs):
-                reason = self._refuse(value, node, users, graph)
+            for value in dict.fromkeys(node.operands):
+                producer = value.producer
+                if producer is None or not isinstance(producer.op, Elementwise) or value not in users:
+                    continue  # a value that this sweep made is looked at in the next one
+                reason = self._refuse(producer, node, users, graph)
                 if reason is None:
-                    return self._fuse(value.producer, node, builder, log)
-                if reason:
-                    log.refused(node, reason)
+                    return self._fuse(producer, node, builder, log)
+                log.refused(node, reason)
             return None
 
         return rewrite_nodes(graph, rewrite)
 
     @staticmethod
-    def _refuse(value: Value | None, node: Node, users: dict[Value, list[Node]], graph: Graph) -> str | None:
-        """Why the producer of ``value`` cannot move into ``node``; an empty reason if nobody would expect it to."""
-        producer = value.producer if value is not None else None
-        if producer is None or not isinstance(producer.op, Elementwise) or value not in users:
-            return ""  # a value that this sweep made is looked at in the next one
-        if value.type.shape != node.output.type.shape:
+    def _refuse(producer: Node, node: Node, users: dict[Value, list[Node]], graph: Graph) -> str | None:
+        """Why ``producer`` cannot move into ``node``, or None."""
+        if producer.output.type.shape != node.output.type.shape:
             return f"{producer.name} has fewer elements: fusing would compute them again and again"
-        if sole_user(value, users, graph) is not node:
+        if sole_user(producer.output, users, graph) is not node:
             return f"the result of {producer.name} is used elsewhere too"
-        operands = {*producer.inputs, *node.inputs}
+        operands = {*producer.operands, *node.operands}
         if len(operands) - 1 > _MAX_OPERANDS:
             return f"with {producer.name} the loop would read {len(operands) - 1} operands"
         if sum(operation_count(_tree(part)) for part in (producer, node)) > _MAX_OPERATIONS:
@@ -58,10 +57,10 @@ class FuseElementwiseChains(Pass):
     @staticmethod
     def _fuse(producer: Node, node: Node, builder: GraphBuilder, log: PassLog) -> list[Value]:
         operands: list[Value] = []
-        inner = rebased(_tree(producer), producer.inputs, operands)
+        inner = rebased(_tree(producer), producer.operands, operands)
         args = [
             inner if value is producer.output else Arg(_position(value, operands), value.type.dtype)
-            for value in node.inputs
+            for value in node.operands
         ]
         builder.layers = merged_layers([producer, node])
         log.changed("fused element-wise nodes")
@@ -69,10 +68,10 @@ class FuseElementwiseChains(Pass):
 
 
 def _tree(node: Node) -> ScalarExpr:
-    return node.op.expression([value.type.dtype for value in node.inputs])
+    return node.op_as(Elementwise).expression([value.type.dtype for value in node.operands])
 
 
-def rebased(tree: ScalarExpr, values: list[Value | None], operands: list[Value]) -> ScalarExpr:
+def rebased(tree: ScalarExpr, values: list[Value], operands: list[Value]) -> ScalarExpr:
     """``tree`` over ``operands`` instead of ``values``; operands that are missing are appended, each once."""
     return substitute(tree, [Arg(_position(value, operands), value.type.dtype) for value in values])
 

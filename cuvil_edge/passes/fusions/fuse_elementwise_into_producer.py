@@ -9,10 +9,9 @@ from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.graph import Graph, Node, Value, merged_layers
 from cuvil_edge.ir.scalar import Arg, ScalarExpr, dtypes_in, substitute
 from cuvil_edge.ops._elementwise import Elementwise
+from cuvil_edge.ops._epilogue import EpilogueOp
 from cuvil_edge.passes.base import Pass, PassLog, rewrite_nodes, sole_user
 
-_BIAS_INPUTS = {"conv": 3, "conv_transpose": 3, "matmul": 3}
-"""Operations that have an epilogue: how many inputs come before its operands."""
 _MAX_OPERANDS = 4
 
 
@@ -31,13 +30,13 @@ class FuseElementwiseIntoProducer(Pass):
             if not isinstance(node.op, Elementwise):
                 return None
             reasons = []
-            for value in reversed(dict.fromkeys(node.inputs)):
-                producer = value.producer if value is not None else None
-                if producer is None or producer.op.name not in _BIAS_INPUTS or value not in users:
+            for value in reversed(dict.fromkeys(node.operands)):
+                producer = value.producer
+                if producer is None or not isinstance(producer.op, EpilogueOp) or value not in users:
                     continue  # a value that this sweep made is looked at in the next one
-                reason = self._refuse(value, producer, node, users, graph)
+                reason = self._refuse(producer, node, users, graph)
                 if reason is None:
-                    return self._fuse(producer, node, builder, log)
+                    return self._fuse(producer, producer.op, node, builder, log)
                 reasons.append(reason)
             for reason in reasons:
                 log.refused(node, reason)
@@ -46,32 +45,36 @@ class FuseElementwiseIntoProducer(Pass):
         return rewrite_nodes(graph, rewrite)
 
     @staticmethod
-    def _refuse(value: Value, producer: Node, node: Node, users: dict[Value, list[Node]], graph: Graph) -> str | None:
-        tree = node.op.expression([operand.type.dtype for operand in node.inputs])
-        if value.type != node.output.type:
+    def _refuse(producer: Node, node: Node, users: dict[Value, list[Node]], graph: Graph) -> str | None:
+        if producer.output.type != node.output.type:
             return f"its result is not of the type of {producer.name}'s"
-        if dtypes_in(tree) - {DType.F32, DType.BOOL} or any(v.type.dtype is not DType.F32 for v in node.inputs):
+        if not dtypes_in(_tree(node)) <= {DType.F32, DType.BOOL} or any(
+            v.type.dtype is not DType.F32 for v in node.operands
+        ):
             return "it computes in other types than f32"
-        if sole_user(value, users, graph) is not node:
+        if sole_user(producer.output, users, graph) is not node:
             return f"the result of {producer.name} is used elsewhere too"
-        operands = len(set(node.inputs)) - 1 + max(0, len(producer.inputs) - _BIAS_INPUTS[producer.op.name])
+        operands = len(set(node.operands)) - 1 + max(0, len(producer.inputs) - EpilogueOp.own_inputs)
         if operands > _MAX_OPERANDS:
             return f"the epilogue of {producer.name} would read {operands} tensors"
         return None
 
     @staticmethod
-    def _fuse(producer: Node, node: Node, builder: GraphBuilder, log: PassLog) -> list[Value]:
-        first = _BIAS_INPUTS[producer.op.name]
+    def _fuse(producer: Node, op: EpilogueOp, node: Node, builder: GraphBuilder, log: PassLog) -> list[Value]:
+        first = op.own_inputs
         inputs = [*producer.inputs, *[None] * (first - len(producer.inputs))]
         args: list[ScalarExpr] = []
-        for value in node.inputs:
+        for value in node.operands:
             if value is producer.output:
-                args.append(producer.op.epilogue or Arg(0, DType.F32))
+                args.append(op.epilogue or Arg(0, DType.F32))
                 continue
             if value not in inputs[first:]:
                 inputs.append(value)
             args.append(Arg(inputs.index(value, first) - first + 1, DType.F32))
-        tree = substitute(node.op.expression([value.type.dtype for value in node.inputs]), args)
         builder.name, builder.layers = producer.name, merged_layers([producer, node])
-        log.changed(f"fused into {producer.op.name}")
-        return builder.add(replace(producer.op, epilogue=tree), inputs)
+        log.changed(f"fused into {op.name}")
+        return builder.add(replace(op, epilogue=substitute(_tree(node), args)), inputs)
+
+
+def _tree(node: Node) -> ScalarExpr:
+    return node.op_as(Elementwise).expression([value.type.dtype for value in node.operands])
