@@ -1,8 +1,8 @@
 """Find the polynomial coefficients of csrc/simd/math.h.
 
 Each fit is a least-squares fit on Chebyshev nodes in extended precision, re-weighted until the largest error is flat
-(Lawson's algorithm). Coefficients are rounded to f32 one at a time from the lowest power up, and the rest is fitted again
-after each rounding, so that later coefficients repair the rounding of earlier ones.
+(Lawson's algorithm). Coefficients are rounded to f32 one at a time from the lowest power up, and the rest is fitted
+again after each rounding, so that later coefficients repair the rounding of earlier ones.
 """
 
 from __future__ import annotations
@@ -52,8 +52,15 @@ def minimax(basis: Array, target: Array, scale: Array) -> Array:
     return best
 
 
-def fit(name: str, low: float, high: float, degree: int, target: Callable[[Array], Array],
-        scale: Callable[[Array], Array], even: bool = False) -> None:
+def fit(
+    name: str,
+    low: float,
+    high: float,
+    degree: int,
+    target: Callable[[Array], Array],
+    scale: Callable[[Array], Array],
+    even: bool = False,
+) -> None:
     """Print f32 coefficients c of sum c[i] * x**i (x**(2*i) when ``even``), lowest power first.
 
     ``scale`` turns an error of the polynomial into a relative error of the function it serves.
@@ -91,27 +98,93 @@ def erfc_tail(x: Array) -> Array:
 def main() -> None:
     """Print every table of math.h."""
     half_ln2 = 0.34657359028 * 1.0005
-    fit("exp: exp(r) = 1 + r + r^2 P(r)", -half_ln2, half_ln2, 4,
-        lambda r: (np.expm1(r) - r) / r**2, lambda r: r**2 / np.exp(r))
-    fit("expm1: expm1(r) = r + r^2 P(r)", -half_ln2, half_ln2, 5,
-        lambda r: (np.expm1(r) - r) / r**2, lambda r: np.abs(r))
-    fit("log: log1p(f) = f - f^2/2 + f^3 P(f)", -0.29290, 0.41422, 8,
-        lambda f: (np.log1p(f) - f + f * f / 2) / f**3, lambda f: np.abs(f**3 / np.log1p(f)))
+    fit(
+        "exp: exp(r) = 1 + r + r^2 P(r)",
+        -half_ln2,
+        half_ln2,
+        4,
+        lambda r: (np.expm1(r) - r) / r**2,
+        lambda r: r**2 / np.exp(r),
+    )
+    fit(
+        "expm1: expm1(r) = r + r^2 P(r)",
+        -half_ln2,
+        half_ln2,
+        5,
+        lambda r: (np.expm1(r) - r) / r**2,
+        lambda r: np.abs(r),
+    )
+    fit(
+        "log: log1p(f) = f - f^2/2 + f^3 P(f)",
+        -0.29290,
+        0.41422,
+        8,
+        lambda f: (np.log1p(f) - f + f * f / 2) / f**3,
+        lambda f: np.abs(f**3 / np.log1p(f)),
+    )
     quarter_pi = 0.78539816 * 1.0005
-    fit("sin: sin(r) = r + r^3 P(r^2)", 0.004, quarter_pi, 3,
-        lambda r: (np.sin(r) - r) / r**3, lambda r: r**3 / np.sin(r), even=True)
-    fit("cos: cos(r) = 1 - r^2/2 + r^4 P(r^2)", 0.004, quarter_pi, 3,
-        lambda r: (np.cos(r) - 1 + r * r / 2) / r**4, lambda r: r**4 / np.cos(r), even=True)
-    fit("erf: erf(x) = x + x P(x^2), x <= 0.9", 0.0005, 0.905, 6,
-        lambda x: erf_series(x) / x - 1, lambda x: x / erf_series(x), even=True)
-    fit("erf: erfc(x) = exp(-x P(x)), 0.9 <= x <= 4", 0.895, 4.0, 8,
-        lambda x: -np.log(erfc_tail(x)) / x, lambda x: x * erfc_tail(x) / erf_series(x))
-    fit("pow: atanh(s)/s = 1 + s^2 P(s^2)", 0.001, 0.17165, 3,
-        lambda s: (np.arctanh(s) / s - 1) / s**2, lambda s: s**2, even=True)
-    fit("atan: atan(x) = x + x^3 P(x^2)", 0.004, 0.41430, 5,
-        lambda x: (np.arctan(x) - x) / x**3, lambda x: x**3 / np.arctan(x), even=True)
-    fit("asin: asin(x) = x + x^3 P(x^2)", 0.004, 0.5, 6,
-        lambda x: (np.arcsin(x) - x) / x**3, lambda x: x**3 / np.arcsin(x), even=True)
+    fit(
+        "sin: sin(r) = r + r^3 P(r^2)",
+        0.004,
+        quarter_pi,
+        3,
+        lambda r: (np.sin(r) - r) / r**3,
+        lambda r: r**3 / np.sin(r),
+        even=True,
+    )
+    fit(
+        "cos: cos(r) = 1 - r^2/2 + r^4 P(r^2)",
+        0.004,
+        quarter_pi,
+        3,
+        lambda r: (np.cos(r) - 1 + r * r / 2) / r**4,
+        lambda r: r**4 / np.cos(r),
+        even=True,
+    )
+    fit(
+        "erf: erf(x) = x + x P(x^2), x <= 0.9",
+        0.0005,
+        0.905,
+        6,
+        lambda x: erf_series(x) / x - 1,
+        lambda x: x / erf_series(x),
+        even=True,
+    )
+    fit(
+        "erf: erfc(x) = exp(-x P(x)), 0.9 <= x <= 4",
+        0.895,
+        4.0,
+        8,
+        lambda x: -np.log(erfc_tail(x)) / x,
+        lambda x: x * erfc_tail(x) / erf_series(x),
+    )
+    fit(
+        "pow: atanh(s)/s = 1 + s^2 P(s^2)",
+        0.001,
+        0.17165,
+        3,
+        lambda s: (np.arctanh(s) / s - 1) / s**2,
+        lambda s: s**2,
+        even=True,
+    )
+    fit(
+        "atan: atan(x) = x + x^3 P(x^2)",
+        0.004,
+        0.41430,
+        5,
+        lambda x: (np.arctan(x) - x) / x**3,
+        lambda x: x**3 / np.arctan(x),
+        even=True,
+    )
+    fit(
+        "asin: asin(x) = x + x^3 P(x^2)",
+        0.004,
+        0.5,
+        6,
+        lambda x: (np.arcsin(x) - x) / x**3,
+        lambda x: x**3 / np.arcsin(x),
+        even=True,
+    )
 
 
 if __name__ == "__main__":

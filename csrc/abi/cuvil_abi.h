@@ -74,9 +74,9 @@ typedef struct {
 } cuvil_tensor;
 
 typedef enum {
-  CUVIL_SLOT_ARENA = 0,  /* allocated by the runtime, contents undefined before its first step */
-  CUVIL_SLOT_INPUT = 1,  /* the caller's memory, read only */
-  CUVIL_SLOT_OUTPUT = 2  /* the caller's memory; may be written and read by several steps */
+  CUVIL_SLOT_ARENA = 0, /* allocated by the runtime, contents undefined before its first step */
+  CUVIL_SLOT_INPUT = 1, /* the caller's memory, read only */
+  CUVIL_SLOT_OUTPUT = 2 /* the caller's memory; may be written and read by several steps */
 } cuvil_slot_kind;
 
 typedef struct {
@@ -86,11 +86,11 @@ typedef struct {
 } cuvil_slot;
 
 typedef struct {
-  const int64_t* extents;  /* as filled by resolve */
-  void* const* slots;      /* slot_count pointers */
-  const uint8_t* weights;  /* the artifact's weights.bin */
-  void* scratch;           /* scratch_bytes for this worker alone; contents undefined */
-  uint32_t work_begin;     /* half-open part of [0, work_items) */
+  const int64_t* extents; /* as filled by resolve */
+  void* const* slots;     /* slot_count pointers */
+  const uint8_t* weights; /* the artifact's weights.bin */
+  void* scratch;          /* scratch_bytes for this worker alone; contents undefined */
+  uint32_t work_begin;    /* half-open part of [0, work_items) */
   uint32_t work_end;
 } cuvil_step_args;
 
