@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cuvil_edge.ir.dim import Extent, ceildiv, floordiv, maximum, minimum, product
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.scalar import ScalarExpr
 from cuvil_edge.kernels.expression import ELEMENT_TYPES, is_vector_expression, render_body
 from cuvil_edge.kernels.kernel import KERNEL_NAME, Kernel, KernelCall, Operand
-from cuvil_edge.kernels.nest import Nest, collapse, reorder
+from cuvil_edge.kernels.nest import Access, Nest, collapse, reorder
 
 ITEM_ELEMENTS = 16384
 """Elements of one work item: some microseconds at the speed of memory, where starting a thread's part costs less."""
@@ -20,6 +20,10 @@ COPY_TYPES = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
 
 _COLUMN_STEP = 64
 _SMALL_EXTENT = 4
+_LONGEST_PERIOD = 256
+_SHORTEST_FLATTENED = 1024
+_TILE_BYTES = 8192
+"""``kTileBytes`` of ``csrc/kernels/loop/periodic.h``."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ def split_work(outer: Extent, inner: Extent, item_elements: int = ITEM_ELEMENTS,
         blocks = max(1, inner // item_elements)
         inner_per_item: Extent = -(-inner // (blocks * step)) * step if blocks > 1 else max(1, inner)
     else:
-        inner_per_item = minimum(maximum(inner, 1), item_elements)
+        inner_per_item = item_elements // step * step
     outer_per_item = maximum(1, floordiv(item_elements, maximum(inner, 1)))
     if isinstance(outer, int) and isinstance(outer_per_item, int):
         outer_per_item = max(1, min(outer, outer_per_item))
@@ -57,20 +61,31 @@ def expression_call(
         operands: what the kernel reads, then what it writes.
     """
     nest = collapse(nest)
+    period = _period(nest)
     names = [f"a{index}" for index in range(len(operands) - 1)]
     statements, result = render_body(expression, names)
     parameters = ", ".join(f"[[maybe_unused]] auto {name}" for name in names)
     vector = is_vector_expression(expression)
     body = "\n".join([f"    {statement}" for statement in statements] + [f"    return {result};"])
+    element_types = [ELEMENT_TYPES[dtype] for dtype in dtypes]
+    if period:
+        nest, types = _flattened(nest, element_types)
+    else:
+        types = _typed_operands(nest, element_types)
     source = _EXPRESSION_SOURCE.format(
+        header="periodic" if period else "loop",
+        function="run_periodic" if period else "run",
         vector="true" if vector else "false",
         parameters=parameters,
         body=body,
         rank=len(nest.extents),
-        types=_typed_operands(nest, [ELEMENT_TYPES[dtype] for dtype in dtypes]),
+        types=types,
         name=KERNEL_NAME,
     )
-    return _loop_call(label, source, nest, operands)
+    call = _loop_call(label, source, nest, operands, period or _COLUMN_STEP)
+    if not period:
+        return call
+    return replace(call, extents=(*call.extents, period), scratch_bytes=_TILE_BYTES * len(names))
 
 
 def copy_call(label: str, nest: Nest, dtype: DType, source: Operand, destination: Operand) -> KernelCall:
@@ -84,11 +99,10 @@ def copy_call(label: str, nest: Nest, dtype: DType, source: Operand, destination
     return _loop_call(label, code, nest, (source, destination))
 
 
-_EXPRESSION_SOURCE = """#include "kernels/loop/loop.h"
+_EXPRESSION_SOURCE = """#include "kernels/loop/{header}.h"
 #include "simd/math.h"
 namespace {{
-using cuvil::kernels::loop::Typed;
-using cuvil::kernels::loop::Walk;
+using namespace cuvil::kernels::loop;
 struct Expression {{
   static constexpr bool kVector = {vector};
   template <class V>
@@ -99,7 +113,7 @@ struct Expression {{
 }}  // namespace
 extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin,
                                uint32_t end) {{
-  return cuvil::kernels::loop::run<Expression, {rank}, {types}>(operands, extents, scratch, begin, end);
+  return {function}<Expression, {rank}, {types}>(operands, extents, scratch, begin, end);
 }}
 """
 
@@ -133,8 +147,34 @@ def _typed_operands(nest: Nest, types: Sequence[str]) -> str:
     return ", ".join([texts[-1], *texts[:-1]])
 
 
-def _loop_call(label: str, source: str, nest: Nest, operands: Sequence[Operand]) -> KernelCall:
-    split = split_work(product(nest.extents[:-1]), nest.extents[-1])
+def _period(nest: Nest) -> int:
+    """The innermost extent, if it is short and only inputs that repeat it keep it from being part of a long row."""
+    if len(nest.extents) < 2:
+        return 0
+    repeats, extent = nest.extents[-2:]
+    if not isinstance(extent, int) or extent > _LONGEST_PERIOD:
+        return 0
+    if isinstance(repeats, int) and repeats * extent < _SHORTEST_FLATTENED:
+        return 0
+    whole = (extent, 1)
+    fits = all(access.strides[-2:] in (whole, (0, 1), (0, 0)) for access in nest.accesses)
+    return extent if fits and nest.output.strides[-2:] == whole else 0
+
+
+def _flattened(nest: Nest, types: Sequence[str]) -> tuple[Nest, str]:
+    """The nest with its last two axes as one, and the template arguments, in which repeating inputs are periodic."""
+    accesses = tuple(Access((*access.strides[:-2], access.strides[-1])) for access in nest.accesses)
+    texts = [types[-1]]
+    for access, type_ in zip(nest.accesses[:-1], types, strict=False):
+        walk = "kRepeat" if access.strides[-1] == 0 else "kContiguous"
+        texts.append(f"Periodic<{type_}>" if access.strides[-2:] == (0, 1) else f"Typed<{type_}, Walk::{walk}>")
+    return Nest((*nest.extents[:-2], nest.extents[-2] * nest.extents[-1]), accesses), ", ".join(texts)
+
+
+def _loop_call(
+    label: str, source: str, nest: Nest, operands: Sequence[Operand], column_step: int = _COLUMN_STEP
+) -> KernelCall:
+    split = split_work(product(nest.extents[:-1]), nest.extents[-1], step=column_step)
     strides = [stride for access in nest.accesses for stride in access.strides]
     extents = (*nest.extents, split.outer_per_item, split.inner_per_item, *strides)
     return KernelCall(Kernel.create(label, source), tuple(operands), extents, split.items)

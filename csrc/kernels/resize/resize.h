@@ -123,9 +123,9 @@ void fill_taps(const Axis& axis, int64_t source, int64_t target, int64_t stride,
 
 // --- rows ---
 
-// Sums are made in float, or in double where float cannot hold the elements.
+// Sums are made in double, except of floats of at most 32 bits: integers must round as the exact sum does.
 template <class T>
-using Sum = std::conditional_t<sizeof(T) >= 4 && !std::is_same_v<T, float>, double, float>;
+using Sum = std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, double>, double, float>;
 
 template <class T, class S>
 CUVIL_INLINE T from_sum(S sum) {
