@@ -27,7 +27,9 @@ def add_target(parser: argparse.ArgumentParser, *, with_board: bool = True, with
     """What to compile for, and how."""
     group = parser.add_argument_group("compilation")
     if with_board:
-        group.add_argument("--board", metavar="NAME", help="the type of hardware ('cuvil-edge boards'); default: host")
+        group.add_argument(
+            "--board", "--target", metavar="NAME", help="the type of hardware ('cuvil-edge boards'); default: host"
+        )
     group.add_argument("--isa", metavar="NAME", help="an instruction set other than the board's own, for comparison")
     group.add_argument(
         "--dim",
