@@ -37,6 +37,28 @@ struct Destination {
   const EpilogueOperands<Epilogue>& operands;
 };
 
+// Part of the next panel, brought into the second cache while this one is used: weights that come from memory then
+// arrive in time, also where few rows use them. Each tile fetches at half the rate at which it reads, so two cover a
+// panel.
+template <int kVectors>
+struct Ahead {
+  static constexpr int kLines = kVectors * kLanes * 16 / 64 / 2 > 0 ? kVectors* kLanes * 16 / 64 / 2 : 1;
+  uintptr_t next;
+  uintptr_t step;
+
+  // What tile number `index` of a panel fetches.
+  CUVIL_INLINE Ahead(const float* panel, int64_t panel_numbers, int64_t index) {
+    const int64_t bytes = panel_numbers * 4, offset = index * ((bytes + 1) / 2);
+    next = reinterpret_cast<uintptr_t>(panel) + static_cast<uintptr_t>(bytes + (offset < bytes ? offset : 0));
+    step = offset < bytes ? kLines * 64 : 0;
+  }
+  CUVIL_INLINE void fetch() {
+#pragma GCC unroll 16
+    for (int i = 0; i < kLines; ++i) __builtin_prefetch(reinterpret_cast<const void*>(next + 64 * i), 0, 2);
+    next += step;
+  }
+};
+
 // One step of k with A's numbers spread over vectors.
 template <int kRows, int kVectors>
 CUVIL_INLINE void step(F32 (&acc)[kRows][kVectors], const float* const* rows, int64_t k, const float* b) {
@@ -97,7 +119,7 @@ CUVIL_INLINE void dot_rows(F32 (&acc)[1][kVectors], const float* row, int64_t ru
 // acc[row][vector] += A[row][k] * B[k][vector]. `rows` holds row_step pointers for each run.
 template <int kRows, int kVectors>
 CUVIL_INLINE void multiply_add(F32 (&acc)[kRows][kVectors], const float* const* rows, int row_step, int64_t taps,
-                               int64_t run, const float* b) {
+                               int64_t run, const float* b, Ahead<kVectors> ahead) {
   constexpr int kUnroll = 4;
   for (int64_t t = 0; t < taps; ++t, rows += row_step, b += run * (kVectors * kLanes)) {
     if constexpr (kRows == 1) {
@@ -108,6 +130,7 @@ CUVIL_INLINE void multiply_add(F32 (&acc)[kRows][kVectors], const float* const* 
     int64_t k = 0;
 #pragma GCC unroll 1
     for (; k + kUnroll <= run; k += kUnroll, panel += kUnroll * kVectors * kLanes) {
+      ahead.fetch();
       if constexpr (simd::kHasLaneFma) {
         F32 a[kRows];
 #pragma GCC unroll 16
@@ -162,7 +185,8 @@ CUVIL_INLINE void tile(const Destination<Epilogue>& to, const float* const* rows
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) acc[r][c] = start;
   }
-  multiply_add(acc, rows, T::kRows, taps, run, b);
+  const Ahead<kVectors> ahead(b, taps * run * kVectors * kLanes, first / T::kRows);
+  multiply_add(acc, rows, T::kRows, taps, run, b, ahead);
 
   const int last = static_cast<int>(to.columns - column) - (kVectors - 1) * kLanes;
   if (Epilogue::kLong || spread) {
