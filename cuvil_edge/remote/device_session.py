@@ -13,7 +13,7 @@ from cuvil_edge.artifact.manifest import Manifest
 from cuvil_edge.artifact.reader import ArtifactReader
 from cuvil_edge.board.device import Device
 from cuvil_edge.config import Config
-from cuvil_edge.errors import UnsupportedError
+from cuvil_edge.errors import DiskFullError, UnsupportedError
 from cuvil_edge.profile.records import BoardLimits
 from cuvil_edge.remote.gather import gather_facts
 from cuvil_edge.remote.install import Installation, Installed, OnStage, install, installed, release_files
@@ -125,6 +125,8 @@ def deploy(
         facts = gather_facts(transport, root=root)
         upload_bytes = sum(file.size_bytes for file in release_files(artifact))
         findings = preflight(facts, artifact.manifest, upload_bytes=upload_bytes)
+        if any(finding.family is DiskFullError for finding in findings) and _is_installed(transport, artifact, root):
+            findings = preflight(facts, artifact.manifest)
         refuse(findings, transport.label)
         done = install(transport, artifact, root=root, on_stage=clock)
         measurement, folder = None, None
@@ -147,6 +149,11 @@ def doctor(transport: Transport, *, root: str = DEFAULT_ROOT, manifest: Manifest
     """
     facts = gather_facts(transport, root=root)
     return DoctorResult(transport.label, facts, preflight(facts, manifest), installed(transport, root=root))
+
+
+def _is_installed(transport: Transport, artifact: ArtifactReader, root: str) -> bool:
+    """Whether nothing has to be uploaded."""
+    return any(artifact.sha256 in (item.current, item.previous) for item in installed(transport, root=root))
 
 
 class _Stages:

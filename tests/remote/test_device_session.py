@@ -9,7 +9,7 @@ import pytest
 from cuvil_edge.artifact.manifest import TargetInfo
 from cuvil_edge.board.device import Device
 from cuvil_edge.config import Config
-from cuvil_edge.errors import ArtifactError, UnsupportedError, WrongArchitectureError
+from cuvil_edge.errors import ArtifactError, DiskFullError, UnsupportedError, WrongArchitectureError
 from cuvil_edge.profile.records import Profile
 from cuvil_edge.remote import device_session
 from cuvil_edge.remote.device_session import connect as connect_device
@@ -66,6 +66,19 @@ def test_damaged_artifact_never_reaches_the_device(
     with pytest.raises(ArtifactError):
         deploy(path, connect(), config=config)
     assert board.commands == []
+
+
+def test_full_disk_is_no_obstacle_to_what_is_installed_already(
+    local: LocalTransport, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make_artifact(tmp_path / "m.cuvil")
+    other = make_artifact(tmp_path / "other.cuvil", padding_bytes=4096)
+    deploy(path, local, config=config)
+    full = {"free_disk": {"available_bytes": 0, "total_bytes": 1 << 30}}
+    monkeypatch.setattr(device_session, "gather_facts", lambda *_a, **_k: full)
+    assert deploy(path, local, config=config).installation.uploaded_bytes == 0
+    with pytest.raises(DiskFullError):
+        deploy(other, local, config=config)
 
 
 def test_doctor_tells_facts_and_what_is_installed(local: LocalTransport, config: Config, tmp_path: Path) -> None:

@@ -119,6 +119,7 @@ def test_what_is_there_is_not_uploaded_again(device: Device) -> None:
     assert second.uploaded_bytes == 0
     assert second.previous_sha256 is None
     assert device.current == first.sha256
+    assert installed(device.transport, root=ROOT)[0].previous is None
     device.check_whole()
 
 
