@@ -17,29 +17,25 @@ class Storage:
     def __init__(self, graph: Graph) -> None:
         self.slot_of: dict[Value, int] = {}
         self.values: list[list[Value]] = []
-        self._outputs = set(graph.outputs)
-        self._last_use = self._last_uses(graph)
+        self._outputs = self._shown_by_outputs(graph)
+        self._last_use = {value: position for position, node in enumerate(graph.nodes) for value in node.operands}
         for value in graph.inputs:
             self._new_slot(value)
         for position, node in enumerate(graph.nodes):
             self._place(node, position)
 
-    def _last_uses(self, graph: Graph) -> dict[Value, int]:
-        """The last node that reads each value, counting reads of its views as its own."""
-        last: dict[Value, int] = {}
-        for position, node in enumerate(graph.nodes):
-            last.update({value: position for value in node.inputs if value is not None})
+    @staticmethod
+    def _shown_by_outputs(graph: Graph) -> set[Value]:
+        """The outputs and what they are views of."""
+        shown = set(graph.outputs)
         for node in reversed(graph.nodes):
-            if node.op.is_view and (source := node.inputs[0]) is not None:
-                last[source] = max(last[source], last.get(node.output, -1))
-                if node.output in self._outputs:
-                    self._outputs.add(source)
-        return last
+            if node.op.is_view and node.output in shown:
+                shown.add(node.operand(0))
+        return shown
 
     def _place(self, node: Node, position: int) -> None:
-        source = node.inputs[0] if node.inputs else None
-        if node.op.is_view and source is not None and source.constant is None:
-            self._join(node.output, source)
+        if node.op.is_view and node.operand(0).constant is None:
+            self._join(node.output, node.operand(0))
             return
         donor = self._donor(node, position)
         for value in node.outputs:
@@ -52,8 +48,8 @@ class Storage:
         """An operand whose bytes an element-wise result may overwrite, because nobody reads them later."""
         if not isinstance(node.op, Elementwise) or node.output in self._outputs:
             return None
-        for value in node.inputs:
-            if value is None or value not in self.slot_of or value.type != node.output.type:
+        for value in node.operands:
+            if value not in self.slot_of or value.type != node.output.type:
                 continue
             sharers = self.values[self.slot_of[value]]
             owned = sharers[0].producer is not None and not any(sharer in self._outputs for sharer in sharers)
