@@ -62,6 +62,7 @@ def faults(graph: Graph, program: Program, symbols: Mapping[str, int]) -> list[s
     for value in graph.inputs:
         memory.write(slot_of[value], value)
     found = []
+    unwritten = {slot_of[value] for node in graph.nodes if not node.op.is_view for value in node.outputs}
     for step in plan.steps:
         node = nodes[step.name.split("#")[0]]
         reads = [value for value in node.operands if value.constant is None]
@@ -71,9 +72,10 @@ def faults(graph: Graph, program: Program, symbols: Mapping[str, int]) -> list[s
         if step.name.endswith("#0"):  # the other parts of the node read the same operands
             found += [f"{step.name} overwrites {x.name}" for x in reads if not memory.holds(slot_of[x], viewed(x))]
         used = {ref.slot for ref in step.operands if ref.slot is not None}
-        written = {slot_of[value] for value in node.outputs}
-        if not written <= used <= written | {slot_of[value] for value in reads}:
+        unwritten -= used
+        if not used <= {slot_of[value] for value in (*reads, *node.outputs)}:
             found.append(f"{step.name} uses the slots {used}")
+    found += [f"nobody writes slot {slot}" for slot in unwritten]
     return found + [f"output {y.name}" for y in graph.outputs if not memory.holds(slot_of[y], viewed(y))]
 
 
