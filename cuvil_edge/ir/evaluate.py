@@ -21,7 +21,7 @@ def reference_run(graph: Graph, inputs: Mapping[str, np.ndarray]) -> list[np.nda
 
     Raises:
         InputError: an input is missing, unknown, or of a wrong type or shape; a symbol is out of its range; a check
-            between symbols does not hold.
+            between symbols does not hold; an index in the data is out of range.
         GraphFault: a reference returned something else than was inferred (a fault of the compiler).
     """
     symbols = bind_symbols(graph, inputs)
@@ -30,7 +30,7 @@ def reference_run(graph: Graph, inputs: Mapping[str, np.ndarray]) -> list[np.nda
     arrays: dict[Value, np.ndarray] = {value: np.asarray(inputs[value.name]) for value in graph.inputs}
     for node in graph.nodes:
         operands = [None if value is None else _array_of(value, arrays, symbols) for value in node.inputs]
-        results = at_symbols(node.op, symbols).reference(*operands)
+        results = _run_node(node, operands, symbols)
         for value, array in zip(node.outputs, results if isinstance(results, tuple) else (results,), strict=True):
             arrays[value] = _checked(node, value, np.asarray(array), symbols)
         for operand in node.inputs:
@@ -39,6 +39,15 @@ def reference_run(graph: Graph, inputs: Mapping[str, np.ndarray]) -> list[np.nda
                 if live[operand] == 0:
                     arrays.pop(operand, None)
     return [_array_of(value, arrays, symbols) for value in graph.outputs]
+
+
+def _run_node(
+    node: Node, operands: list[np.ndarray | None], symbols: Mapping[str, int]
+) -> np.ndarray | tuple[np.ndarray, ...]:
+    try:
+        return at_symbols(node.op, symbols).reference(*operands)
+    except IndexError as error:
+        raise InputError("an index is out of range", thing=f"node {node.name}", found=str(error)) from None
 
 
 def bind_symbols(graph: Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, int]:
