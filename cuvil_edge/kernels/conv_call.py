@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TypeVar
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from cuvil_edge.ir.dim import Extent, maximum, product
 from cuvil_edge.ir.dtype import DType
-from cuvil_edge.ir.graph import Node
-from cuvil_edge.kernels.epilogue import make_epilogue, refuse_epilogue
+from cuvil_edge.ir.graph import Node, Value
+from cuvil_edge.kernels.epilogue import add_bias, make_epilogue, refuse_epilogue
 from cuvil_edge.kernels.kernel import KERNEL_NAME, NOTHING, Kernel, KernelCall, Operand
 from cuvil_edge.kernels.panels import pack_panels, pad_vector
 from cuvil_edge.kernels.product_schedule import Tile, choose_blocks, choose_tile, rows_collide
@@ -35,7 +35,7 @@ using Tiling = cuvil::kernels::matmul::Tiling<{rows}, {vectors}, {bias}>;
 }}  // namespace
 extern "C" cuvil_status {name}(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin,
                                uint32_t end) {{
-  return cuvil::kernels::conv::run<Tiling, Epilogue>(operands, extents, scratch, begin, end);
+  return cuvil::kernels::conv::run<Tiling, Epilogue, {packed}>(operands, extents, scratch, begin, end);
 }}
 """
 
@@ -92,15 +92,63 @@ class _Problem:
     first_w: int
     image_height: Extent
     image_width: Extent
+    weight_group_stride: int
+    weight_row_stride: int
+    weight_column_stride: int
+    weight_channel_stride: int
+    weight_filter_stride: int
+
+
+@dataclass(frozen=True)
+class Filters:
+    """The weights of a call.
+
+    Attributes:
+        value: the node's weights.
+        view: they (or a part of them) with axes [group, kh, kw, input channels, filters]. Weights that are computed
+            while running have no content yet: their view only says, by its strides, where the kernel finds them.
+        offset_bytes: where the view begins in the value.
+    """
+
+    value: Value
+    view: np.ndarray
+    offset_bytes: int
+
+    @staticmethod
+    def of(value: Value, arrange: Callable[[np.ndarray], np.ndarray]) -> Filters:
+        """Weights as ``arrange`` turns and cuts them, by basic indexing and transposition only."""
+        shape = tuple(extent for extent in value.type.shape if isinstance(extent, int))
+        whole = np.empty(shape, np.float32) if value.constant is None else np.ascontiguousarray(value.constant)
+        view = arrange(whole)
+        offset = view.__array_interface__["data"][0] - whole.__array_interface__["data"][0] if view.size else 0
+        return Filters(value, view, offset)
+
+    @property
+    def is_constant(self) -> bool:
+        """True if the compiler packs them."""
+        return self.value.constant is not None
+
+    def operand(self, panel_columns: int, lanes: int) -> Operand:
+        """The packed weights, or where they will be."""
+        if not self.is_constant:
+            return Operand(self.value, offset_bytes=self.offset_bytes)
+        columns = self.view.shape[-1]
+        panels = [pack_panels(part.reshape(-1, columns), panel_columns, lanes) for part in self.view]
+        return Operand(packed=np.concatenate(panels))
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Elements between neighbours along each axis of the view; of no interest where they are packed."""
+        return (0,) * 5 if self.is_constant else tuple(stride // 4 for stride in self.view.strides)
 
 
 def refuse_conv(node: Node) -> str | None:
-    """Why the convolution kernels cannot compute a node, or None: they need f32, constant weights, channels last."""
+    """Why the convolution kernels cannot compute a node: they need f32, weights of fixed shape, channels last."""
     op, x = _convolution(node), node.operand(0)
     if x.type.dtype is not DType.F32:
         return f"the element type is {x.type.dtype.value}, not f32"
-    if any(value is not None and value.constant is None for value in node.inputs[1:3]):
-        return "the weights are computed while running"
+    if not node.operand(1).type.is_static:
+        return "the shape of the weights depends on a symbol"
     if x.type.rank not in (3, 4):
         return f"there are {x.type.rank - 2} spatial axes, not one or two"
     if not op.channels_last:
@@ -125,12 +173,10 @@ def kernel_first(weights: np.ndarray, group: int) -> np.ndarray:
     return weights.reshape(group, filters // group, depth, kh, kw).transpose(0, 3, 4, 2, 1)
 
 
-def conv_call(
-    node: Node, window: Window, weights: np.ndarray, target: Target, spread: Spread | None = None
-) -> KernelCall:
-    """One call; ``weights`` are [group, kh, kw, input channels, filters] of each group."""
-    groups, kernel_h, kernel_w, depth, filters = weights.shape
-    x, y, bias_value = node.operand(0), node.output, node.optional(2)
+def conv_call(node: Node, window: Window, weights: Filters, target: Target, spread: Spread | None = None) -> KernelCall:
+    """One call."""
+    groups, kernel_h, kernel_w, depth, filters = weights.view.shape
+    x, y, bias = node.operand(0), node.output, node.optional(2)
     lanes = target.instruction_set.f32_lanes
     tile = choose_tile(target, 4 * groups * depth * window.strides[1])
     pixels = x.type.shape[0] * product(window.out_extents)
@@ -140,32 +186,36 @@ def conv_call(
         x.type.shape[0], *window.in_extents, depth, groups * depth, *window.out_extents, filters, groups * filters,
         groups, kernel_h, kernel_w, *window.strides, *window.dilations, *window.pads_begin, access, blocks.rows,
         blocks.panels, *(spread.steps if spread else (0, 0)), *(spread.first if spread else (0, 0)),
-        *(spread.extents if spread else (0, 0)),
+        *(spread.extents if spread else (0, 0)), *weights.strides,
     )  # fmt: skip
-    operands = [value for value in node.inputs[3:] if value is not None]
-    epilogue = make_epilogue(_convolution(node).epilogue, operands, y.type.shape)
+    tree, values = _convolution(node).epilogue, [value for value in node.inputs[3:] if value is not None]
+    if bias is not None and bias.constant is None:
+        tree, values = add_bias(tree, bias, values)
+    constant_bias = None if bias is None else bias.constant
+    epilogue = make_epilogue(tree, values, y.type.shape)
     source = _SOURCE.format(
         name=KERNEL_NAME,
         epilogue=epilogue.source,
         rows=tile.rows,
         vectors=tile.vectors,
-        bias=str(bias_value is not None).lower(),
+        bias=str(constant_bias is not None).lower(),
+        packed=str(weights.is_constant).lower(),
     )
-    packed = [pack_panels(part.reshape(-1, filters), tile.vectors * lanes, lanes) for part in weights]
     arguments = (
         Operand(x),
-        Operand(packed=np.concatenate(packed)),
-        _bias_operand(None if bias_value is None else bias_value.constant, groups, lanes),
+        weights.operand(tile.vectors * lanes, lanes),
+        _bias_operand(constant_bias, groups, lanes),
         Operand(y),
         *epilogue.operands,
     )
     extents = tuple(getattr(problem, field.name) for field in fields(problem))
+    panel_bytes = 0 if weights.is_constant else -(-kernel_h * kernel_w * depth * tile.vectors * lanes // 16) * 64
     return KernelCall(
         Kernel.create(node.op.name, source),
         arguments,
         (*extents, *epilogue.extents),
         blocks.items * groups,
-        _scratch_bytes(problem, tile),
+        panel_bytes + _scratch_bytes(problem, tile),
         f"tile {tile.rows}x{tile.vectors * lanes}, {blocks.rows} pixels x {blocks.panels} panels an item",
     )
 

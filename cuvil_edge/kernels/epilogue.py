@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cuvil_edge.ir.dim import Extent, Shape, product
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.graph import Value
-from cuvil_edge.ir.scalar import ScalarExpr, dtypes_in, operation_count
+from cuvil_edge.ir.scalar import Arg, ScalarExpr, call, dtypes_in, operation_count, substitute
 from cuvil_edge.kernels.expression import render_body
 from cuvil_edge.kernels.kernel import Operand
 
@@ -31,6 +31,13 @@ def refuse_epilogue(tree: ScalarExpr | None) -> str | None:
     if tree is None or dtypes_in(tree) <= {DType.F32, DType.BOOL}:
         return None
     return "the epilogue computes in other types than f32"
+
+
+def add_bias(tree: ScalarExpr | None, bias: Value, values: Sequence[Value]) -> tuple[ScalarExpr, list[Value]]:
+    """The epilogue for results that lack their bias, which is computed while running, and its operands."""
+    start = call("add", Arg(0, DType.F32), Arg(1, DType.F32))
+    later = [Arg(index + 2, DType.F32) for index in range(len(values))]
+    return start if tree is None else substitute(tree, [start, *later]), [bias, *values]
 
 
 def make_epilogue(tree: ScalarExpr | None, values: Sequence[Value], output: Shape) -> Epilogue:

@@ -8,7 +8,9 @@
 // Operands: in, weights, bias (any pointer if T::kHasBias is false), out, then those of the epilogue
 // (kernels/epilogue.h).
 //   in       pixels of groups * Ci channels, in_stride elements apart (so it may be a part of wider pixels)
-//   weights  packed [group][panel][kh][kw][ci][columns of the panel], see kernels/matmul/tile.h
+//   weights  packed [group][panel][kh][kw][ci][columns of the panel], see kernels/matmul/tile.h; or, if kPackedWeights
+//   is
+//            false, a tensor with the strides of Problem, packed into scratch a panel at a time
 //   bias     groups * round_up(Co, lanes) numbers: each group padded to whole vectors
 //   out      pixels of groups * Co channels, out_stride elements apart
 //
@@ -16,7 +18,8 @@
 // kernel serves every layer with the same epilogue.
 //
 // Work items: groups * ceil(panels / block_panels) * ceil(images * out_height * out_width / block_rows), the row blocks
-// running fastest. Scratch: scratch_bytes below.
+// running fastest. Scratch: a panel of weights unless they are packed, then what Windows needs; the formula is in
+// cuvil_edge/kernels/conv_call.py.
 #ifndef CUVIL_KERNELS_CONV_CONV_H
 #define CUVIL_KERNELS_CONV_CONV_H
 
@@ -45,6 +48,8 @@ struct Problem {
   // image_height x image_width. A transposed convolution is one call for each phase; for a plain one spread_h is 0 and
   // the other fields are not read.
   int64_t spread_h, spread_w, first_h, first_w, image_height, image_width;
+  // Elements between neighbours along the axes of weights that are not packed (may be negative).
+  int64_t weight_group_stride, weight_row_stride, weight_column_stride, weight_channel_stride, weight_filter_stride;
 };
 inline constexpr int kProblemExtents = sizeof(Problem) / sizeof(int64_t);
 
@@ -203,8 +208,26 @@ class Windows {
   int64_t* row_index_;
 };
 
+// Filters [filter, filter + n) of a group as a packed panel of `vectors` vectors.
+inline void pack_panel(const Problem& p, const float* weights, int64_t filter, int64_t n, int64_t vectors, float* to) {
+  using simd::F32, simd::kLanes;
+  weights += filter * p.weight_filter_stride;
+  for (int64_t i = 0; i < p.kernel_h; ++i) {
+    for (int64_t j = 0; j < p.kernel_w; ++j) {
+      const float* from = weights + i * p.weight_row_stride + j * p.weight_column_stride;
+      for (int64_t c = 0; c < p.in_channels; ++c, from += p.weight_channel_stride) {
+        for (int64_t v = 0; v < vectors; ++v, to += kLanes) {
+          const int lanes = n - v * kLanes < kLanes ? static_cast<int>(n - v * kLanes) : kLanes;
+          F32::load_strided_partial(from + v * kLanes * p.weight_filter_stride, p.weight_filter_stride, lanes)
+              .store(to);
+        }
+      }
+    }
+  }
+}
+
 // The kernel: T is a matmul::Tiling.
-template <class T, class Epilogue>
+template <class T, class Epilogue, bool kPackedWeights = true>
 cuvil_status run(void* const* operands, const int64_t* extents, void* scratch, uint32_t begin, uint32_t end) {
   const Problem& p = *reinterpret_cast<const Problem*>(extents);
   const EpilogueOperands<Epilogue> epilogue(operands + 4, extents + kProblemExtents);
@@ -219,7 +242,9 @@ cuvil_status run(void* const* operands, const int64_t* extents, void* scratch, u
   const int64_t panel_groups = (panels + p.block_panels - 1) / p.block_panels;
   const int64_t depth = p.kernel_h * p.kernel_w * p.in_channels;
 
-  Windows<T> windows(p, static_cast<const float*>(operands[0]), scratch);
+  float* packed = static_cast<float*>(scratch);
+  float* rest_of_scratch = packed + (kPackedWeights ? 0 : (depth * T::kColumns + 15) / 16 * 16);
+  Windows<T> windows(p, static_cast<const float*>(operands[0]), rest_of_scratch);
   for (int64_t item = begin; item < end; ++item) {
     const int64_t block = item % row_blocks, rest = item / row_blocks;
     const int64_t group = rest / panel_groups, first_panel = rest % panel_groups * p.block_panels;
@@ -231,9 +256,15 @@ cuvil_status run(void* const* operands, const int64_t* extents, void* scratch, u
         out + group * p.out_channels,          p.out_stride,        p.out_channels, group * p.out_channels,
         bias + group * vectors * simd::kLanes, windows.row_index(), first,          epilogue};
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
-      const float* b = weights + (group * vectors + panel * T::kVectors) * simd::kLanes * depth;
-      matmul::multiply_panel<T, Epilogue>(to, windows.rows(), windows.taps(), windows.run(), b, count,
-                                          panel * T::kColumns);
+      const int64_t column = panel * T::kColumns;
+      const float* b = weights + (group * vectors * simd::kLanes + column) * depth;
+      if constexpr (!kPackedWeights) {
+        const int64_t n = p.out_channels - column < T::kColumns ? p.out_channels - column : T::kColumns;
+        pack_panel(p, weights + group * p.weight_group_stride, column, n, (n + simd::kLanes - 1) / simd::kLanes,
+                   packed);
+        b = packed;
+      }
+      matmul::multiply_panel<T, Epilogue>(to, windows.rows(), windows.taps(), windows.run(), b, count, column);
     }
   }
   return CUVIL_OK;

@@ -7,9 +7,9 @@ from math import gcd
 
 import numpy as np
 
-from cuvil_edge.ir.dim import Extent, ceildiv, maximum
+from cuvil_edge.ir.dim import Extent, bounds, ceildiv, maximum
 from cuvil_edge.ir.graph import Node
-from cuvil_edge.kernels.conv_call import Spread, Window, conv_call, refuse_conv, two_axes
+from cuvil_edge.kernels.conv_call import Filters, Spread, Window, conv_call, refuse_conv, two_axes
 from cuvil_edge.kernels.kernel import KernelCall
 from cuvil_edge.kernels.template import KernelTemplate
 from cuvil_edge.ops.conv_transpose import ConvTranspose
@@ -35,17 +35,17 @@ class PhaseConvolutions(KernelTemplate):
         """strides[0] * strides[1] calls."""
         op = node.op_as(ConvTranspose)
         strides = two_axes(op.strides, 1)
-        grouped = _kernel_first(node.operand(1).data, op.group)
-        return [self._phase(node, grouped, (h, w), target) for h in range(strides[0]) for w in range(strides[1])]
+        return [self._phase(node, (h, w), target) for h in range(strides[0]) for w in range(strides[1])]
 
     @staticmethod
-    def _phase(node: Node, weights: np.ndarray, phase: tuple[int, int], target: Target) -> KernelCall:
+    def _phase(node: Node, phase: tuple[int, int], target: Target) -> KernelCall:
         """Output pixels ``stride * j + phase`` for all j."""
         op, x = node.op_as(ConvTranspose), node.operand(0)
         strides, dilations = two_axes(op.strides, 1), two_axes(op.dilations, 1)
         pads = two_axes([pad for pad in op.pads[: x.type.rank - 2] if isinstance(pad, int)], 0)
         out_extents = two_axes(node.output.type.shape[1:-1], 1)
-        height, width = (_axis(phase[i], weights.shape[1 + i], strides[i], dilations[i], pads[i]) for i in range(2))
+        kernel = two_axes([bounds(extent)[0] for extent in node.operand(1).type.shape[2:]], 1)
+        height, width = (_axis(phase[i], kernel[i], strides[i], dilations[i], pads[i]) for i in range(2))
         window = Window(
             two_axes(x.type.shape[1:-1], 1),
             (_count(out_extents[0], phase[0], strides[0]), _count(out_extents[1], phase[1], strides[1])),
@@ -54,8 +54,8 @@ class PhaseConvolutions(KernelTemplate):
             (height.step, width.step),
             (height.pad, width.pad),
         )
-        taps = np.ascontiguousarray(weights[:, height.taps][:, :, width.taps])
-        return conv_call(node, window, taps, target, Spread(strides, phase, out_extents))
+        weights = Filters.of(node.operand(1), lambda whole: _kernel_first(whole, op.group)[:, height.cut, width.cut])
+        return conv_call(node, window, weights, target, Spread(strides, phase, out_extents))
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,15 @@ class _Axis:
     taps: list[int]
     step: int
     pad: int
+
+    @property
+    def cut(self) -> slice:
+        """The taps, which are equally far apart and descend, as a slice."""
+        if not self.taps:
+            return slice(0, 0)
+        step = self.taps[1] - self.taps[0] if len(self.taps) > 1 else -1
+        stop = self.taps[-1] + step
+        return slice(self.taps[0], stop if stop >= 0 else None, step)
 
 
 def _axis(phase: int, kernel: int, stride: int, dilation: int, pad: int) -> _Axis:

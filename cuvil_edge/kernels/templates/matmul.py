@@ -9,8 +9,8 @@ import numpy as np
 from cuvil_edge.ir.dim import Dim, Extent, Shape, bounds, ceildiv, product
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.graph import Node, Value
-from cuvil_edge.ir.scalar import Arg, ScalarExpr, call, substitute
-from cuvil_edge.kernels.epilogue import make_epilogue, refuse_epilogue
+from cuvil_edge.ir.scalar import ScalarExpr
+from cuvil_edge.kernels.epilogue import add_bias, make_epilogue, refuse_epilogue
 from cuvil_edge.kernels.kernel import KERNEL_NAME, NOTHING, Kernel, KernelCall, Operand
 from cuvil_edge.kernels.panels import pack_panels, pad_vector
 from cuvil_edge.kernels.product_schedule import Tile, choose_blocks, choose_tile, dynamic_blocks, rows_collide
@@ -191,10 +191,8 @@ class _Lowering:
             return self.op.epilogue, NOTHING, values
         if bias.constant is not None:
             return self.op.epilogue, Operand(packed=pad_vector(bias.constant, self.lanes)), values
-        start = call("add", Arg(0, DType.F32), Arg(1, DType.F32))
-        later = [Arg(index + 2, DType.F32) for index in range(len(values))]
-        tree = start if self.op.epilogue is None else substitute(self.op.epilogue, [start, *later])
-        return tree, NOTHING, [bias, *values]
+        tree, operands = add_bias(self.op.epilogue, bias, values)
+        return tree, NOTHING, operands
 
     def _blocks(self, rows: Extent, packed: bool) -> tuple[Extent, Extent, Extent]:
         if packed and isinstance(self.depth, int) and isinstance(self.columns, int):

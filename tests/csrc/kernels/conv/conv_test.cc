@@ -34,8 +34,8 @@ struct Chain {
   }
 };
 
-template <class T, class Epilogue>
-void run_case(const Problem& p, Random& random) {
+template <class T, class Epilogue, bool kPacked = true>
+void run_case(Problem p, Random& random) {
   const int64_t lanes = simd::kLanes, taps = p.kernel_h * p.kernel_w, depth = taps * p.in_channels;
   const int64_t in_all = p.groups * p.in_channels, out_all = p.groups * p.out_channels;
   const bool spread = p.spread_h != 0;
@@ -53,16 +53,21 @@ void run_case(const Problem& p, Random& random) {
     to = pack(to, depth, p.out_channels, T::kVectors,
               [&](int64_t k, int64_t c) { return weights[(g * p.out_channels + c) * depth + k]; });
   }
+  // The plain weights are [filter][kh][kw][channel].
+  p.weight_group_stride = p.out_channels * depth, p.weight_filter_stride = depth, p.weight_channel_stride = 1;
+  p.weight_row_stride = p.kernel_w * p.in_channels, p.weight_column_stride = p.in_channels;
   Guarded<int64_t> extents(kernels::conv::kProblemExtents + 3);
   memcpy(extents.data(), &p, sizeof p);
   const int64_t more[] = {out_all, out_h * out_w, out_all};
   memcpy(extents.data() + kernels::conv::kProblemExtents, more, sizeof more);
-  void* operands[] = {in.data(), packed.data(), bias.data(), out.data(), residual.data(), factor.data()};
+  void* operands[] = {in.data(),    kPacked ? packed.data() : weights.data(), bias.data(), out.data(), residual.data(),
+                      factor.data()};
 
   const int64_t run = p.in_channels * (p.access == kernels::conv::kRuns ? p.kernel_w : 1);
   const int64_t pointer_taps = p.kernel_h * (p.access == kernels::conv::kRuns ? 1 : p.kernel_w);
   const int64_t copies = p.access == kernels::conv::kRuns ? p.kernel_h : p.access == kernels::conv::kCopy ? 1 : 0;
-  const int64_t scratch_bytes = round_up(round_up(p.block_rows, T::kRows) * pointer_taps * 8, 64) +
+  const int64_t scratch_bytes = (kPacked ? 0 : round_up(depth * T::kColumns, 16) * 4) +
+                                round_up(round_up(p.block_rows, T::kRows) * pointer_taps * 8, 64) +
                                 round_up(run * 4, 64) + (spread ? round_up(p.block_rows * 8, 64) : 0) +
                                 copies * p.block_rows * (round_up(run, 16) + 16) * 4;
   const int64_t panels = (round_up(p.out_channels, lanes) / lanes + T::kVectors - 1) / T::kVectors;
@@ -73,8 +78,8 @@ void run_case(const Problem& p, Random& random) {
   for (uint32_t part = 0; part < parts; ++part) {
     Guarded<char> scratch(static_cast<size_t>(scratch_bytes));
     memset(scratch.data(), 0xff, scratch.size());
-    kernels::conv::run<T, Epilogue>(operands, extents.data(), scratch.data(), items * part / parts,
-                                    items * (part + 1) / parts);
+    kernels::conv::run<T, Epilogue, kPacked>(operands, extents.data(), scratch.data(), items * part / parts,
+                                             items * (part + 1) / parts);
   }
 
   for (int64_t row = 0; row < rows; ++row) {
@@ -137,10 +142,11 @@ void random_case(Random& random) {
     p.image_height = p.out_height * p.spread_h, p.image_width = p.out_width * p.spread_w;
     if (random.between(0, 5) == 0) p.kernel_h = 0;
   }
-  const int which = random.between(0, 2);
+  const int which = random.between(0, 3);
   if (which == 0) run_case<Tile, NoEpilogue>(p, random);
   if (which == 1) run_case<Tile, Chain>(p, random);
   if (which == 2) run_case<OtherTile, Chain>(p, random);
+  if (which == 3) run_case<OtherTile, NoEpilogue, false>(p, random);
 }
 
 }  // namespace
