@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cuvil_edge.errors import ShapeError
 from cuvil_edge.ir.check import Checks
 from cuvil_edge.ir.dim import Extent
 from cuvil_edge.ir.dtype import DType
@@ -30,8 +29,7 @@ class Split(Op):
         check_axis(self.axis, x.type.rank)
         total: Extent = 0
         for size in self.sizes:
-            if isinstance(size, int) and size < 0:
-                raise ShapeError("a part has a negative extent", found=str(list(self.sizes)))
+            checks.at_least(size, 0, f"parts {list(self.sizes)} of axis {self.axis} of {x.type} are not all positive")
             total = total + size
         checks.equal(total, x.type.shape[self.axis], f"parts {list(self.sizes)} are not axis {self.axis} of {x.type}")
         before, after = x.type.shape[: self.axis], x.type.shape[self.axis + 1 :]

@@ -15,6 +15,25 @@ Result = Value | Sequence[Value]
 Function = Callable[[OnnxNode], Result]
 F = TypeVar("F", bound=Function)
 
+_REASONS = {
+    **dict.fromkeys(
+        (
+            "QuantizeLinear",
+            "DequantizeLinear",
+            "DynamicQuantizeLinear",
+            "QLinearConv",
+            "QLinearMatMul",
+            "ConvInteger",
+            "MatMulInteger",
+        ),
+        "quantized models are not supported",
+    ),
+    **dict.fromkeys(("Loop", "Scan"), "loops are not supported"),
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), "recurrent layers are not supported"),
+    **dict.fromkeys(
+        ("NonZero", "NonMaxSuppression", "Unique", "Compress"), "the extents of its output depend on the data"
+    ),
+}
 _TABLE: dict[tuple[str, str], list[tuple[int, Function]]] = {}
 
 
@@ -46,7 +65,7 @@ def find_binding(domain: str, op_type: str, opset: int) -> Function | str:
         return max(fitting, key=lambda item: item[0])[1]
     if candidates:
         return f"exists only from opset {min(since for since, _ in candidates)} on"
-    return "the operator is not supported"
+    return _REASONS.get(op_type, "the operator is not supported") if domain == "" else "the operator is not supported"
 
 
 def supported_operators() -> dict[tuple[str, str], list[int]]:

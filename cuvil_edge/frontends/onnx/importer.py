@@ -72,6 +72,7 @@ def import_onnx(
     _set_outputs(scope, file.proto)
     _raise_all(conversion.problems, file.name)
     graph.remove_dead()
+    _make_names_unique(graph)
     sha256 = file.sha256
     if file.folder is not None and file.folder.was_read:
         digest = file.folder.digest.copy()
@@ -137,6 +138,21 @@ def _set_outputs(scope: Scope, proto: ModelProto) -> None:
         elif isinstance(value := scope.lookup(output.name), Value):
             graph.outputs.append(value)
             graph.output_names.append(output.name)
+
+
+def _make_names_unique(graph: Graph) -> None:
+    """Give values that share a name with another one a number; inputs and outputs keep theirs."""
+    kept = {value: value.name for value in (*graph.inputs, *graph.outputs)}
+    used = set(kept.values())
+    for value in graph.values():
+        if value in kept:
+            continue
+        name, count = value.name, 1
+        while name in used:
+            count += 1
+            name = f"{value.name}_{count}"
+        used.add(name)
+        value.name = name
 
 
 def _metadata(proto: ModelProto) -> dict[str, str]:

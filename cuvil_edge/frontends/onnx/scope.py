@@ -27,7 +27,7 @@ from cuvil_edge.frontends.onnx.schema_functions import function_of, has_function
 from cuvil_edge.frontends.onnx.topology import sort_nodes
 from cuvil_edge.ir.builder import GraphBuilder
 from cuvil_edge.ir.dtype import DType
-from cuvil_edge.ir.graph import Value
+from cuvil_edge.ir.graph import Node, Value
 from cuvil_edge.ir.tensor_type import TensorType
 
 _MAX_DEPTH = 32
@@ -90,6 +90,10 @@ class Scope:
         if name in self._values or self._outer is None:
             return self._values.get(name, LOST)
         return self._outer.lookup(name)
+
+    def made(self, node: Node) -> bool:
+        """Whether the node computes a layer of this scope."""
+        return any(layer.startswith(self._prefix) for layer in node.layers)
 
     def convert(self, graph: GraphProto | FunctionProto) -> None:
         """Convert all nodes in an order that respects their inputs."""
@@ -203,7 +207,7 @@ class Scope:
         for index, name in enumerate(node.output):
             if index < len(values):
                 if name and values[index] not in inputs:
-                    values[index].name = name
+                    values[index].name = self._prefix + name
                 named.append(values[index])
             else:
                 named.append(LOST)
@@ -270,7 +274,12 @@ class Scope:
         for own, name in zip(node.output, names, strict=False):
             if own and not inner.is_defined(name) and not inner.incomplete:
                 raise ModelError(f"nothing makes output {name!r} of {body.name!r}")
-        return [inner.lookup(name) for name in names[: len(node.output)]]
+        results = [inner.lookup(name) for name in names[: len(node.output)]]
+        for own, value in zip(node.output, results, strict=False):
+            made_inside = isinstance(value, Value) and value.producer is not None and inner.made(value.producer)
+            if own and made_inside and isinstance(value, Value):
+                value.name = self._prefix + own
+        return results
 
     def _check_depth(self, name: str) -> None:
         if self._depth >= _MAX_DEPTH:

@@ -35,6 +35,7 @@ def test_the_newest_fitting_version_is_chosen() -> None:
 
 
 def test_reasons_say_why_there_is_none() -> None:
-    assert find_binding("", "NonZero", 17) == "the operator is not supported"
+    assert find_binding("", "Einsum", 17) == "the operator is not supported"
+    assert find_binding("", "LSTM", 17) == "recurrent layers are not supported"
     assert find_binding("", "Gelu", 17) == "exists only from opset 20 on"
     assert find_binding("com.example", "Relu", 1) == "the operator is not supported"

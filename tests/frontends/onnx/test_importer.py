@@ -60,6 +60,17 @@ def test_nodes_carry_the_users_names() -> None:
     assert [value.name for value in (*graph.nodes[0].outputs, *graph.outputs)] == ["a", "y"]
 
 
+def test_values_made_for_a_node_do_not_take_the_users_names() -> None:
+    nodes = [
+        helper.make_node("Mean", ["x", "x", "x"], ["m"], name="n"),
+        helper.make_node("Relu", ["m"], ["n.1"], name="r"),
+    ]
+    graph = import_onnx(make_model(nodes, outputs=["n.1"])).graph
+    names = [value.name for value in graph.values()]
+    assert len(set(names)) == len(names)
+    assert graph.outputs[0].name == "n.1"
+
+
 def test_initializers_that_are_inputs_too_are_weights() -> None:
     inputs = [tensor_info("x", [2, 3]), tensor_info("w", [3])]
     model = make_model([one_node("Add", ["x", "w"])], inputs, constants={"w": np.ones(3, np.float32)}, opset=8)

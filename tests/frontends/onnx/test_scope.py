@@ -42,6 +42,7 @@ def test_functions_take_the_attributes_of_their_call() -> None:
     graph = import_onnx(_call("Leaky", [_leaky()], slope=0.5)).graph
     assert reference_run(graph, {"x": X})[0].tolist() == [[-1, -0.5, 0], [1, 2, 3]]
     assert graph.nodes[0].layers == ("call/LeakyRelu_0",)
+    assert graph.outputs[0].name == "y"
 
 
 def test_attributes_of_functions_have_defaults() -> None:
@@ -59,6 +60,17 @@ def test_nested_functions_and_optional_inputs() -> None:
     )
     graph = import_onnx(_call("Outer", [inner, outer], ("x", "c"))).graph
     np.testing.assert_array_equal(reference_run(graph, {"x": X})[0], X + 1)
+
+
+def test_values_of_two_calls_have_names_of_their_own() -> None:
+    nodes = [helper.make_node("Relu", ["a"], ["t"]), helper.make_node("Exp", ["t"], ["out"])]
+    calls = [
+        helper.make_node("Twice", ["x"], ["t"], name="one", domain="own"),
+        helper.make_node("Twice", ["t"], ["y"], name="two", domain="own"),
+    ]
+    model = make_model(calls, domains=["own"], functions=[_function("Twice", nodes, ["a"])])
+    names = [value.name for value in import_onnx(model).graph.values()]
+    assert names == ["x", "one/t", "t", "two/t", "y"]
 
 
 def test_a_function_has_its_own_operator_set() -> None:

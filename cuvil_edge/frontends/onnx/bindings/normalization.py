@@ -28,7 +28,9 @@ from cuvil_edge.ops.sub import Sub
 @binds("BatchNormalization", since=7)
 def batch_normalization(node: OnnxNode) -> Value:
     """With the statistics that training left."""
-    node.attributes.ignore("momentum", "spatial")
+    node.attributes.ignore("momentum")
+    if not node.attributes.flag("spatial", True):
+        raise UnsupportedError("statistics of single elements (spatial 0) are not supported")
     if node.attributes.flag("training_mode"):
         raise UnsupportedError("training_mode is not supported", hint="export the model in inference mode")
     if any(node.output_used[1:]):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cuvil_edge.errors import ModelError, UnsupportedError
 from cuvil_edge.frontends.onnx.binding import binds
 from cuvil_edge.frontends.onnx.node import OnnxNode, normal_axes, normal_axis
-from cuvil_edge.ir.dim import Extent, ceildiv
+from cuvil_edge.ir.dim import Extent, ceildiv, floordiv
 from cuvil_edge.ir.graph import Value
 from cuvil_edge.ops.concat import Concat
 from cuvil_edge.ops.depth_to_space import DepthToSpace
@@ -52,8 +52,8 @@ def split(node: OnnxNode) -> list[Value]:
 def _equal_parts(extent: Extent, count: int, may_be_uneven: bool) -> tuple[Extent, ...]:
     if count < 1:
         raise ModelError("there are no outputs")
-    if isinstance(extent, int) and extent % count and not may_be_uneven:
-        raise ModelError(f"axis of {extent} does not divide into {count} equal parts")
+    if not may_be_uneven:
+        return (floordiv(extent, count),) * count
     part = ceildiv(extent, count)
     return (*(part,) * (count - 1), extent - part * (count - 1))
 
