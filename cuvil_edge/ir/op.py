@@ -55,8 +55,6 @@ class Op(ABC):
     """True if the reference also works on object arrays of extents, so that shape computations stay symbolic."""
     is_view: ClassVar[bool] = False
     """True if the output is the bytes of the first input unchanged, under another shape."""
-    compile_time_inputs: ClassVar[tuple[int, ...]] = ()
-    """Inputs that only inference reads (target shapes, axes, pads): known while compiling, never read by a kernel."""
 
     @cached_property
     def name(self) -> str:

@@ -40,13 +40,19 @@ def add_bias(tree: ScalarExpr | None, bias: Value, values: Sequence[Value]) -> t
     return start if tree is None else substitute(tree, [start, *later]), [bias, *values]
 
 
-def make_epilogue(tree: ScalarExpr | None, values: Sequence[Value], output: Shape) -> Epilogue:
-    """The epilogue ``tree`` over ``values`` for results of shape ``output``, whose last axis is the columns."""
+def make_epilogue(
+    tree: ScalarExpr | None, values: Sequence[Value], output: Shape, *, one_column: bool = False
+) -> Epilogue:
+    """The epilogue ``tree`` over ``values``, which broadcast to results of shape ``output``.
+
+    The last axis of ``output`` is the columns; with ``one_column`` there is no such axis, all of them are rows.
+    """
     if tree is None:
         return Epilogue("using Epilogue = cuvil::kernels::NoEpilogue;", (), ())
     modes, extents = [], []
+    columns = (1,) if one_column else ()
     for value in values:
-        mode, own = _mode(value.type.shape, output)
+        mode, own = _mode((*value.type.shape, *columns), (*output, *columns))
         modes.append(f"{{cuvil::kernels::Rows::{mode[0]}, cuvil::kernels::Columns::{mode[1]}}}")
         extents += own
     statements, result = render_body(tree, ["x", *(f"e[{index}]" for index in range(len(values)))])

@@ -55,7 +55,7 @@ def _constant(value: Value, array: np.ndarray) -> Value:
 def _detached(value: Value, content: np.ndarray) -> Value:
     """A constant where every extent is a plain int, else a value that is known only as extents."""
     if all(isinstance(extent, int | np.integer | bool | np.bool_) for extent in content.flat):
-        return _constant(value, content.astype(value.type.dtype.numpy))
+        return _constant(value, content)
     detached = Value(value.name, value.type)
     detached.content = content
     return detached

@@ -9,7 +9,7 @@ from cuvil_edge.passes.base import Pass, PassLog, rewrite_nodes
 
 
 class MaterialiseExtents(Pass):
-    """A value that is known only as extents gets a step that writes it, unless only inference reads it."""
+    """A value that is known only as extents gets a step that writes it."""
 
     def apply(self, graph: Graph, log: PassLog) -> None:
         """Rewrite ``graph``."""
@@ -25,10 +25,8 @@ class MaterialiseExtents(Pass):
 
         def rewrite(node: Node, builder: GraphBuilder) -> list[Value] | None:
             node.inputs = [
-                materialised(value, builder)
-                if value is not None and _only_extents(value) and index not in node.op.compile_time_inputs
-                else value
-                for index, value in enumerate(node.inputs)
+                materialised(value, builder) if value is not None and _only_extents(value) else value
+                for value in node.inputs
             ]
             return None
 

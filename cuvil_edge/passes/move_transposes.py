@@ -84,29 +84,25 @@ def _merge_transposes(node: Node, builder: GraphBuilder, log: PassLog) -> list[V
 
 
 def _move_through_operation(node: Node, builder: GraphBuilder, log: PassLog) -> list[Value] | None:
-    run_time = [v for i, v in enumerate(node.inputs) if v is not None and i not in node.op.compile_time_inputs]
-    permutations = [p for p in map(_permutation_of, run_time) if p is not None]
+    permutations = [p for p in map(_permutation_of, node.operands) if p is not None]
     if isinstance(node.op, Transpose) or not permutations:
         return None
     back = permutations[0]
-    if any(value.type.rank != len(back) for value in node.outputs) or not _pays(run_time, back):
+    if any(value.type.rank != len(back) for value in node.outputs) or not _pays(node.operands, back):
         return None
     forward = inverse(back)
     op = node.op.transposed(forward)
     if op is None:
         log.refused(node, "has no form for transposed operands")
         return None
-    inputs = [
-        value if value is None or index in node.op.compile_time_inputs else _untransposed(value, forward, builder)
-        for index, value in enumerate(node.inputs)
-    ]
+    inputs = [None if value is None else _untransposed(value, forward, builder) for value in node.inputs]
     results = builder.add(op, inputs)
     log.changed(f"moved through {node.op.name}")
     return [builder.add1(Transpose(back), value, name=f"{node.name}.transposed") for value in results]
 
 
 def _pays(values: list[Value], back: Permutation) -> bool:
-    """True if more run-time operands lose a transpose than get one."""
+    """True if more operands lose a transpose than get one."""
     saved = sum(_permutation_of(value) == back for value in values)
     added = sum(_permutation_of(value) != back and _needs_transpose(value, inverse(back)) for value in values)
     return saved > added or (saved == added and saved > 0 and len(values) > 1 and added == 0)

@@ -120,9 +120,7 @@ class _Lowering:
             part for triple in zip(batch, left.strides(batch), right.strides(batch), strict=True) for part in triple
         ]
         tree, bias, values = self._bias()
-        shape = self.node.output.type.shape
-        matrix_shape = shape if self.b.type.rank > 1 else (*shape, 1)
-        epilogue = make_epilogue(tree, values, matrix_shape or (1,))
+        epilogue = make_epilogue(tree, values, self.node.output.type.shape, one_column=self.b.type.rank == 1)
         source = _SOURCE.format(
             name=KERNEL_NAME,
             epilogue=epilogue.source,

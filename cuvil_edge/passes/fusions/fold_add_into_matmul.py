@@ -24,8 +24,10 @@ class FoldAddIntoMatmul(Pass):
                 product = value.producer
                 if product is None or not isinstance(product.op, Matmul) or len(product.inputs) > 2:
                     continue
-                columns = value.type.shape[-1] if value.type.rank else None
-                if not isinstance(columns, int) or node.output.type.shape != value.type.shape:
+                if product.operand(1).type.rank < 2:
+                    continue  # the last axis of the result is its rows
+                columns = value.type.shape[-1]
+                if not isinstance(columns, int):
                     continue
                 if channel_vector(other, columns, value.type.rank, value.type.rank - 1) is None:
                     continue

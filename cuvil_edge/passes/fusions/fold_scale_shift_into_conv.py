@@ -61,12 +61,10 @@ class FoldScaleShiftIntoConv(Pass):
                 continue
             if any(parameter.constant is None for parameter in conv.operands[1:]):
                 continue
-            if node.output.type.shape != value.type.shape:
-                continue
             channels = value.type.shape[1]
             vector = channel_vector(other, channels, value.type.rank, 1) if isinstance(channels, int) else None
-            if vector is None or (node.op.name == "div" and position == 1):
-                continue
+            if vector is None or (isinstance(node.op, Div) and (position == 1 or not vector.all())):
+                continue  # the result divides, or is divided by zero
             return conv, self._affine(node.op.name, position, vector)
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from cuvil_edge.ops.add import Add
@@ -56,6 +57,15 @@ def test_a_result_used_twice_stays_and_the_reason_is_told() -> None:
     graph, [log] = check_same_answers(draw, [FoldScaleShiftIntoConv])
     assert operations(graph) == {"conv": 1, "mul": 1}
     assert "used elsewhere" in log.refusals[0]
+
+
+def test_a_division_by_zero_stays_one() -> None:
+    def draw(s: Sketch):
+        zeros = s.builder.constant(np.array([1, 0, 2], np.float32).reshape(3, 1, 1), "zeros")
+        return s.outputs(s.add(Div(), s.conv(s.input(N, 3, H, W), 3), zeros))
+
+    graph, _ = check_same_answers(draw, [FoldScaleShiftIntoConv])
+    assert operations(graph) == {"conv": 1, "div": 1}
 
 
 def test_a_scale_along_width_is_not_a_channel_scale() -> None:
