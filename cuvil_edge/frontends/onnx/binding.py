@@ -15,19 +15,17 @@ Result = Value | Sequence[Value]
 Function = Callable[[OnnxNode], Result]
 F = TypeVar("F", bound=Function)
 
+_QUANTIZED = (
+    "QuantizeLinear",
+    "DequantizeLinear",
+    "DynamicQuantizeLinear",
+    "QLinearConv",
+    "QLinearMatMul",
+    "ConvInteger",
+    "MatMulInteger",
+)
 _REASONS = {
-    **dict.fromkeys(
-        (
-            "QuantizeLinear",
-            "DequantizeLinear",
-            "DynamicQuantizeLinear",
-            "QLinearConv",
-            "QLinearMatMul",
-            "ConvInteger",
-            "MatMulInteger",
-        ),
-        "quantized models are not supported",
-    ),
+    **dict.fromkeys(_QUANTIZED, "quantized models are not supported"),
     **dict.fromkeys(("Loop", "Scan"), "loops are not supported"),
     **dict.fromkeys(("LSTM", "GRU", "RNN"), "recurrent layers are not supported"),
     **dict.fromkeys(
