@@ -22,8 +22,7 @@ def chain_model(name: str = "chain") -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def every_family_model(name: str = "families") -> onnx.ModelProto:
-    """An image model [N, 3, H, W] that uses each kernel family, mathematics and indices."""
+def _family_constants() -> dict[str, np.ndarray]:
     random = np.random.default_rng(5)
     float_data = {
         "stem": random.standard_normal((16, 3, 3, 3)) * 0.2,
@@ -49,8 +48,12 @@ def every_family_model(name: str = "families") -> onnx.ModelProto:
     }
     data |= {key: np.array(value, np.int64) for key, value in integers.items()}
     data["gain"] = np.linspace(0.5, 1.5, 10, dtype=np.float32)
+    return data
+
+
+def _family_nodes() -> list[onnx.NodeProto]:
     make = helper.make_node
-    nodes = [
+    return [
         make("Conv", ["x", "stem", "stem_bias"], ["c0"], name="stem", pads=[1, 1, 1, 1], strides=[2, 2]),
         make("HardSwish", ["c0"], ["c1"], name="hard_swish"),
         make("Conv", ["c1", "depth"], ["c2"], name="depthwise", pads=[1, 1, 1, 1], group=16),
@@ -80,8 +83,12 @@ def every_family_model(name: str = "families") -> onnx.ModelProto:
         make("Tanh", ["picked"], ["tanh"], name="tanh"),
         make("LayerNormalization", ["tanh", "gain"], ["z"], name="layer_norm", axis=-1),
     ]
+
+
+def every_family_model(name: str = "families") -> onnx.ModelProto:
+    """An image model [N, 3, H, W] that uses each kernel family, mathematics and indices."""
     graph = helper.make_graph(
-        nodes,
+        _family_nodes(),
         name,
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3, "H", "W"])],
         [
@@ -89,6 +96,6 @@ def every_family_model(name: str = "families") -> onnx.ModelProto:
             helper.make_tensor_value_info("row", TensorProto.INT64, ["N"]),
             helper.make_tensor_value_info("z", TensorProto.FLOAT, ["N", 10]),
         ],
-        [numpy_helper.from_array(array, key) for key, array in data.items()],
+        [numpy_helper.from_array(array, key) for key, array in _family_constants().items()],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)

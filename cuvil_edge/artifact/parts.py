@@ -6,6 +6,7 @@ An extent, a size or a FLOP count (``Expr``) is an int, or a text that is an exp
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -26,6 +27,12 @@ NAME_EXPECTED: Final = "letters, digits and . _ + - (at most 128), starting with
 def is_safe_name(name: str) -> bool:
     """True for a name that is also one safe path component: what models and targets must be called."""
     return NAME_PATTERN.fullmatch(name) is not None
+
+
+def safe_name(text: str, default: str = "model") -> str:
+    """``text`` as such a name: without accents, ``_`` for each run of other characters; ``default`` for nothing."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9._+-]+", "_", plain).lstrip("._+-")[:128].rstrip("_") or default
 
 
 def member_name_fault(name: str) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from cuvil_edge.artifact.parts import safe_name
 from cuvil_edge.codegen.object_cache import ObjectCache, disk_error
 from cuvil_edge.config import Config
 from cuvil_edge.errors import CompileError, DiskFullError
@@ -116,7 +117,7 @@ class Builder:
     def _compile(self, source: Source, toolchain: Toolchain, output: Path) -> None:
         suffix = {"c": ".c", "c++": ".cc"}[source.language]
         with tempfile.TemporaryDirectory(prefix="cuvil-") as folder:
-            path = Path(folder) / f"{source.label[:80]}{suffix}"
+            path = Path(folder) / f"{safe_name(source.label)[:80]}{suffix}"
             self._write(path, source.text)
             include = ("-I", str(data_dir("csrc")))
             command = (*toolchain.command, "-x", source.language, *source.arguments, *include)

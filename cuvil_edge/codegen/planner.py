@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,15 +79,21 @@ class _Planner:
         except CuvilError as error:
             error.thing = error.thing or f"node {node.name} ({node.op.name})"
             raise
+        operands = [{operand.value for operand in call.operands} for call in calls]
+        users = Counter(value for values in operands for value in values if value is not None)
         for index, call in enumerate(calls):
             name = node.name if len(calls) == 1 else f"{node.name}#{index}"
-            self._add_step(node, name, call, len(calls))
+            self._add_step(node, name, call, len(calls), users)
 
-    def _add_step(self, node: Node, name: str, call: KernelCall, parts: int) -> None:
-        position = len(self.steps)
+    def _add_step(self, node: Node, name: str, call: KernelCall, parts: int, users: Mapping[Value, int]) -> None:
+        """A step of ``node``, which has ``parts`` of them; ``users`` says how many of these use a value."""
+        position, outputs = len(self.steps), set(node.outputs)
         self.kernels[call.kernel.name] = call.kernel
         operands = tuple(self._reference(operand, position) for operand in call.operands)
-        run_time = [value for value in node.inputs if value is not None and value in self.storage.slot_of]
+        used = [operand.value for operand in call.operands if operand.value is not None]
+        read = node.inputs if parts == 1 else [value for value in dict.fromkeys(used) if value not in outputs]
+        run_time = [value for value in read if value is not None and value in self.storage.slot_of]
+        written = node.outputs if parts == 1 else [value for value in dict.fromkeys(used) if value in outputs]
         cost = node.op.cost(
             [None if value is None else value.type for value in node.inputs], [value.type for value in node.outputs]
         )
@@ -101,11 +109,11 @@ class _Planner:
                 work_items=call.work_items,
                 scratch_bytes=call.scratch_bytes,
                 inputs=tuple(_tensor(value) for value in run_time),
-                outputs=tuple(_tensor(value) for value in node.outputs),
+                outputs=tuple(_tensor(value) for value in written),
                 cost=Cost(
                     floordiv(cost.flops, parts),
-                    floordiv(_total_bytes(run_time), parts) + weights_bytes,
-                    floordiv(_total_bytes(node.outputs), parts),
+                    _total_bytes(run_time, users) + weights_bytes,
+                    _total_bytes(written, users),
                 ),
                 weights_bytes=weights_bytes,
                 notes=call.notes,
@@ -162,8 +170,9 @@ def _tensor(value: Value) -> PlanTensor:
     return PlanTensor(value.name, value.type)
 
 
-def _total_bytes(values: list[Value]) -> Extent:
+def _total_bytes(values: Sequence[Value], users: Mapping[Value, int]) -> Extent:
+    """Bytes of ``values``, of each the share of one of the calls that use it: all calls together count it once."""
     total: Extent = 0
     for value in values:
-        total = total + value.type.bytes
+        total = total + floordiv(value.type.bytes, users.get(value, 1))
     return total

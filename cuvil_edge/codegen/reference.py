@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from cuvil_edge.errors import ShapeError
+from cuvil_edge.errors import InputError, ShapeError
 from cuvil_edge.ir.check import Check
 from cuvil_edge.ir.dim import Symbol, evaluate
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.evaluate import reference_run
 from cuvil_edge.ir.graph import Graph, Value
+from cuvil_edge.units import format_bytes
 
 _BATCH_VALUES = (1, 2, 4, 8)
 _EXTENT_VALUES = (64, 32, 96, 48, 128, 224, 320, 16, 100, 8, 7, 512, 640, 4, 2, 1)
@@ -33,18 +35,49 @@ def make_reference(graph: Graph, seed: int = 0) -> ReferenceData:
     """Inputs for small extents that satisfy every check, and the answers of the reference evaluator.
 
     Raises:
-        ShapeError: no values were found that satisfy the model's constraints.
+        ShapeError: no values were found that satisfy the model's constraints, or the values do not fit into memory.
     """
     symbols = example_symbols(graph.symbols(), list(graph.checks.pending), _batch_symbols(graph))
+    _refuse_large(graph, symbols)
+    try:
+        return _random_case(graph, symbols, seed)
+    except MemoryError:
+        raise _too_large(graph, symbols, *_largest(graph, symbols)) from None
+
+
+def _random_case(graph: Graph, symbols: dict[str, int], seed: int) -> ReferenceData:
     for span in (100, 2):  # integers are often indices: a small range is safe where a larger one is not
         random = np.random.default_rng(seed)
         inputs = [_random_array(random, value, symbols, span) for value in graph.inputs]
         try:
             named = {value.name: array for value, array in zip(graph.inputs, inputs, strict=True)}
             return ReferenceData(symbols, inputs, reference_run(graph, named))
-        except IndexError:
-            continue
-    raise ShapeError("no valid input was found for the reference case", thing=graph.name)
+        except InputError as error:
+            reason = error
+    raise ShapeError("no valid input was found for the reference case", thing=reason.thing, found=reason.found)
+
+
+def _refuse_large(graph: Graph, symbols: Mapping[str, int]) -> None:
+    """ShapeError for a value that this machine's memory cannot hold, before it is attempted."""
+    value, size_bytes = _largest(graph, symbols)
+    if size_bytes > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        raise _too_large(graph, symbols, value, size_bytes)
+
+
+def _largest(graph: Graph, symbols: Mapping[str, int]) -> tuple[Value | None, int]:
+    sizes = ((value, evaluate(value.type.bytes, symbols)) for value in graph.values())
+    return max(sizes, key=lambda pair: pair[1], default=(None, 0))
+
+
+def _too_large(graph: Graph, symbols: Mapping[str, int], value: Value | None, size_bytes: int) -> ShapeError:
+    at = ", ".join(f"{name}={extent}" for name, extent in symbols.items())
+    name = "nothing" if value is None else f"{value.name} {value.type}"
+    return ShapeError(
+        "the model's values do not fit into this machine's memory",
+        thing=graph.name,
+        found=f"the largest is {name}, {format_bytes(size_bytes)}" + (f" at {at}" if at else ""),
+        hint="give smaller extents in the model, or for its symbolic dimensions with --dim" if at else None,
+    )
 
 
 def _batch_symbols(graph: Graph) -> frozenset[Symbol]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from math import prod
 from typing import TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.graph import Node, Value
 from cuvil_edge.kernels.epilogue import add_bias, make_epilogue, refuse_epilogue
 from cuvil_edge.kernels.kernel import KERNEL_NAME, NOTHING, Kernel, KernelCall, Operand
-from cuvil_edge.kernels.panels import pack_panels, pad_vector
+from cuvil_edge.kernels.panels import pack_matrices, pad_vector
 from cuvil_edge.kernels.product_schedule import Tile, choose_blocks, choose_tile, rows_collide
 from cuvil_edge.ops.conv import Conv
 from cuvil_edge.ops.conv_transpose import ConvTranspose
@@ -132,9 +133,8 @@ class Filters:
         """The packed weights, or where they will be."""
         if not self.is_constant:
             return Operand(self.value, offset_bytes=self.offset_bytes)
-        columns = self.view.shape[-1]
-        panels = [pack_panels(part.reshape(-1, columns), panel_columns, lanes) for part in self.view]
-        return Operand(packed=np.concatenate(panels))
+        groups, *window, columns = self.view.shape
+        return Operand(packed=pack_matrices(self.view.reshape(groups, prod(window), columns), panel_columns, lanes))
 
     @property
     def strides(self) -> tuple[int, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 
@@ -15,6 +17,13 @@ def pack_panels(matrix: np.ndarray, panel_columns: int, lanes: int) -> np.ndarra
     whole = np.zeros((depth, padded), np.float32)
     whole[:, :columns] = matrix
     parts = [whole[:, start : start + panel_columns].reshape(-1) for start in range(0, padded, panel_columns)]
+    return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+
+
+def pack_matrices(stack: np.ndarray, panel_columns: int, lanes: int) -> np.ndarray:
+    """[..., depth, columns]: the panels of each matrix, one matrix after another; any extent may be 0."""
+    matrices = stack.reshape(prod(stack.shape[:-2]), *stack.shape[-2:])
+    parts = [pack_panels(matrix, panel_columns, lanes) for matrix in matrices]
     return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
 

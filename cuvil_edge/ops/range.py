@@ -76,8 +76,9 @@ class Range(Op):
             start, _, delta = reals
             return np.asarray(start + np.arange(count) * delta).astype(self.dtype.numpy)
         first, _, step = self._extents()
-        elements = [first + index * step for index in range(count)]
-        return np.array(elements, dtype=object if isinstance(first + step, Dim) else self.dtype.numpy)
+        if isinstance(first, int) and isinstance(step, int):
+            return np.asarray(np.arange(count, dtype=np.int64) * step + first).astype(self.dtype.numpy)
+        return np.array([first + index * step for index in range(count)], dtype=object)
 
     @classmethod
     def samples(cls) -> list[Sample]:

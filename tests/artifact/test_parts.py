@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuvil_edge.artifact.parts import is_safe_name, member_name_fault
+from cuvil_edge.artifact.parts import is_safe_name, member_name_fault, safe_name
 
 
 @pytest.mark.parametrize("name", ["raspberry-pi-5", "a", "efficientnet_lite0", "v1.2+x"])
@@ -46,3 +46,21 @@ def test_member_names(name: str) -> None:
 )
 def test_member_names_that_could_lead_elsewhere(name: str) -> None:
     assert member_name_fault(name) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("resnet50-v1.7", "resnet50-v1.7"),
+        ("my model (1)", "my_model_1"),
+        ("modèle", "modele"),
+        ("../../etc/passwd\n", "etc_passwd"),
+        ("输入", "model"),
+        ("", "model"),
+        (".hidden", "hidden"),
+        ("a" * 300, "a" * 128),
+    ],
+)
+def test_any_text_becomes_a_safe_name(text: str, name: str) -> None:
+    assert safe_name(text) == name
+    assert is_safe_name(name)

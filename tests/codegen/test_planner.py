@@ -18,10 +18,12 @@ from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.graph import Graph, Value
 from cuvil_edge.ir.plan import Plan, lay_out_arena
 from cuvil_edge.ops.add import Add
+from cuvil_edge.ops.concat import Concat
 from cuvil_edge.ops.matmul import Matmul
 from cuvil_edge.ops.relu import Relu
 from cuvil_edge.ops.reshape import Reshape
 from cuvil_edge.ops.resize import Resize
+from cuvil_edge.ops.split import Split
 from cuvil_edge.target.target import host_target
 from tests.codegen.random_graphs import SYMBOLS, random_graph
 from tests.codegen.test_storage import viewed
@@ -169,3 +171,19 @@ def test_a_reference_to_a_part_of_a_value_keeps_its_offset() -> None:
             low, _ = bounds(ref.offset_bytes) if isinstance(ref.offset_bytes, Dim) else (ref.offset_bytes, 0)
             assert low >= 0
             assert ref.slot is not None or np.remainder(ref.offset_bytes, 64) == 0
+
+
+def test_a_step_of_several_tells_what_it_reads_itself() -> None:
+    """Not all operands of its operation: their number would be the square of a wide concatenation's."""
+    sketch = Sketch()
+    first, second = sketch.input(N, 3), sketch.input(2, 3, name="x2")
+    joined = sketch.add(Concat(0), first, second, first)
+    left, right = sketch.builder.add(Split(1, (1, 2)), [joined], name="split", layers=("split",))
+    program = plan_program(sketch.outputs(left, right), host_target("scalar"))
+    reads = [[tensor.name for tensor in step.inputs] for step in program.plan.steps]
+    writes = [[tensor.name for tensor in step.outputs] for step in program.plan.steps]
+    assert reads == [["x"], ["x2"], ["x"], [joined.name], [joined.name]]
+    assert writes == [[joined.name]] * 3 + [[left.name], [right.name]]
+    at = {"N": 4}
+    assert sum(evaluate(step.cost.bytes_read, at) for step in program.plan.steps[3:]) == evaluate(joined.type.bytes, at)
+    assert [evaluate(step.cost.bytes_written, at) for step in program.plan.steps[3:]] == [10 * 4, 10 * 8]

@@ -11,6 +11,7 @@ from pathlib import Path
 from google.protobuf.message import DecodeError, EncodeError, Message  # type: ignore[import-untyped]
 from onnx import ModelProto, TensorProto
 
+from cuvil_edge.artifact.parts import safe_name
 from cuvil_edge.errors import ModelError
 from cuvil_edge.frontends.onnx.external_data import ModelFolder
 
@@ -45,7 +46,7 @@ class ModelFile:
     sha256: str
     """Of the model's bytes."""
     name: str
-    """The file's name without suffix, or the graph's own name."""
+    """The file's name without suffix, or the graph's own name, as an artifact can be called."""
     folder: ModelFolder | None
     """Where external data may lie."""
 
@@ -53,14 +54,15 @@ class ModelFile:
 def read_model(source: str | os.PathLike[str] | bytes | ModelProto) -> ModelFile:
     """Parse a model; ModelError names the file and what it looks like if it is no ONNX model."""
     if isinstance(source, ModelProto):
-        return ModelFile(source, _hash_of(source), source.graph.name or "model", None)
+        _require_text(source, safe_name(source.graph.name))
+        return ModelFile(source, _hash_of(source), safe_name(source.graph.name), None)
     if isinstance(source, bytes | bytearray | memoryview):
         proto = _parse(bytes(source), "model")
-        return ModelFile(proto, hashlib.sha256(source).hexdigest(), proto.graph.name or "model", None)
+        return ModelFile(proto, hashlib.sha256(source).hexdigest(), safe_name(proto.graph.name), None)
     path = Path(source)
     data = _read_file(path)
     folder = ModelFolder(os.path.dirname(os.path.abspath(path)))
-    return ModelFile(_parse(data, str(path)), hashlib.sha256(data).hexdigest(), path.stem, folder)
+    return ModelFile(_parse(data, str(path)), hashlib.sha256(data).hexdigest(), safe_name(path.stem), folder)
 
 
 def _hash_of(proto: ModelProto) -> str:
@@ -100,7 +102,7 @@ def _parse(data: bytes, thing: str) -> ModelProto:
 
 
 def _require_text(message: Message, thing: str) -> None:
-    """ModelError for a name that is not UTF-8: the protobuf library hands such a one out as bytes."""
+    """ModelError for a name that is not UTF-8 (protobuf hands such a one out as bytes), or that holds a NUL."""
     if isinstance(message, TensorProto):
         if not isinstance(message.name, str):
             raise ModelError("the name of a tensor is not text", thing=thing, found=repr(message.name)[:80])
@@ -109,10 +111,13 @@ def _require_text(message: Message, thing: str) -> None:
         for part in [value] if isinstance(value, str | bytes | int | float | Message) else value:
             if field.type == field.TYPE_STRING and not isinstance(part, str):
                 raise ModelError(f"{field.name} is not text", thing=thing, found=repr(part)[:80])
+            if isinstance(part, str) and "\0" in part and field.name in _NAME_FIELDS:
+                raise ModelError("a name holds a NUL character", thing=thing, found=repr(part)[:80])
             if field.type == field.TYPE_MESSAGE:
                 _require_text(part, thing)
 
 
+_NAME_FIELDS = frozenset(("name", "input", "output", "dim_param", "op_type", "domain"))
 _TRUNCATED = "if it should be one, the file may be cut off or damaged: compare its size with the original"
 
 
