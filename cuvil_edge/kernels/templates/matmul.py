@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from math import prod
 
 import numpy as np
 
@@ -178,7 +179,8 @@ class _Lowering:
         matrices = constant.reshape(-1, 1) if constant.ndim == 1 else constant
         matrices = np.swapaxes(matrices, -1, -2) if self.op.transpose_b else matrices
         width = self.tile.vectors * self.lanes
-        parts = [pack_panels(m, width, self.lanes) for m in matrices.reshape(-1, *matrices.shape[-2:])]
+        batch = prod(matrices.shape[:-2])
+        parts = [pack_panels(m, width, self.lanes) for m in matrices.reshape(batch, *matrices.shape[-2:])]
         return Operand(packed=np.concatenate(parts))
 
     def _bias(self) -> tuple[ScalarExpr | None, Operand, list[Value]]:
