@@ -92,7 +92,7 @@ def copy_call(label: str, nest: Nest, dtype: DType, source: Operand, destination
     """The call that copies elements over a nest of two accesses (read, written), by way of tiles if it transposes."""
     nest = collapse(nest)
     read, written = nest.accesses
-    if len(nest.extents) > 1 and read.strides[-1] != 1 and written.strides[-1] == 1 and 1 in read.strides:
+    if len(nest.extents) > 1 and read.strides[-1] not in (0, 1) and written.strides[-1] == 1 and 1 in read.strides:
         return _transpose_call(label, nest, dtype, source, destination)
     type_ = COPY_TYPES[dtype.item_bytes]
     code = _COPY_SOURCE.format(rank=len(nest.extents), types=_typed_operands(nest, [type_, type_]), name=KERNEL_NAME)

@@ -170,11 +170,24 @@ def arm64_build() -> Build | str:
 
 
 @cache
-def _headers_digest() -> str:
-    digest = hashlib.sha256()
-    for path in sorted([*CSRC.rglob("*.h"), DRIVER]):
+def _included(path: Path) -> frozenset[Path]:
+    """The headers that a file includes, directly or not; of the vector interface all, since a macro chooses."""
+    found = {path}
+    for name in re.findall(r'^#include "(.*)"', path.read_text(), re.MULTILINE):
+        found |= _included(CSRC / name)
+    return frozenset(found)
+
+
+def _digest(*parts: str) -> str:
+    """Of some texts, and of every header that they include."""
+    digest = hashlib.sha256("\0".join(parts).encode())
+    headers = set((CSRC / "simd").glob("*.h"))
+    for part in parts:
+        for name in re.findall(r'^#include "(.*)"', part, re.MULTILINE):
+            headers |= _included(CSRC / name)
+    for path in sorted(headers):
         digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return digest.hexdigest()[:32]
 
 
 def _unit(sources: Sequence[str]) -> str:
@@ -188,8 +201,7 @@ def _unit(sources: Sequence[str]) -> str:
 
 
 def _compile(build: Build, text: str, suffix: str = ".o", extra: tuple[str, ...] = ("-c",)) -> Path:
-    key = "\0".join([_headers_digest(), *build.command, *build.flags, build.simd, text, *extra])
-    output = cache_dir() / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}{suffix}"
+    output = cache_dir() / (_digest(*build.command, *build.flags, build.simd, text, *extra) + suffix)
     if output.exists():
         return output
     with tempfile.TemporaryDirectory(dir=cache_dir()) as folder:

@@ -8,6 +8,7 @@
 
 #include "abi/cuvil_abi.h"
 #include "kernels/element.h"
+#include "simd/simd.h"
 
 namespace cuvil::kernels::arg_reduce {
 
@@ -27,6 +28,36 @@ CUVIL_INLINE bool replaces(V a, V b) {
   return better || (kConfig.last && a == b);
 }
 
+// A contiguous row of f32: the extreme first, then where it is.
+template <Config kConfig>
+CUVIL_INLINE int64_t extreme_of_row(const float* x, int64_t n) {
+  using simd::F32;
+  using simd::Mask;
+  constexpr int kLanes = simd::kLanes;
+  const auto better = [](F32 a, F32 b) { return kConfig.largest ? max(a, b) : min(a, b); };
+  F32 best = F32::splat(x[0]);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) best = better(best, F32::load(x + i));
+  if (const int rest = static_cast<int>(n - i); rest > 0) {
+    best = better(best, select(Mask::first(rest), F32::load_partial(x + i, rest), best));
+  }
+  const float extreme = kConfig.largest ? reduce_max(best) : reduce_min(best);
+  const F32 wanted = F32::splat(extreme);
+  const auto found = [&](F32 v) { return extreme == extreme ? v == wanted : v != v; };
+  const auto is_it = [&](float v) { return extreme == extreme ? v == extreme : v != v; };
+  if constexpr (kConfig.last) {
+    int64_t end = n;
+    while (end >= kLanes && !any(found(F32::load(x + end - kLanes)))) end -= kLanes;
+    while (!is_it(x[end - 1])) --end;
+    return end - 1;
+  } else {
+    int64_t start = 0;
+    while (start + kLanes <= n && !any(found(F32::load(x + start)))) start += kLanes;
+    while (!is_it(x[start])) ++start;
+    return start;
+  }
+}
+
 template <class T, Config kConfig>
 cuvil_status run(void* const* operands, const int64_t* extents, void*, uint32_t begin, uint32_t end) {
   const int64_t outer = extents[0], n = extents[1], inner = extents[2], outer_of_item = extents[3];
@@ -35,6 +66,12 @@ cuvil_status run(void* const* operands, const int64_t* extents, void*, uint32_t 
   for (int64_t point = begin * outer_of_item; point < last; ++point) {
     const T* x = static_cast<const T*>(operands[0]) + point * n * inner;
     int64_t* y = static_cast<int64_t*>(operands[1]) + point * inner;
+    if constexpr (std::is_same_v<T, float>) {
+      if (inner == 1 && n > 0) {
+        *y = extreme_of_row<kConfig>(x, n);
+        continue;
+      }
+    }
     for (int64_t c = 0; c < inner; c += kBlock) {
       const int count = inner - c < kBlock ? static_cast<int>(inner - c) : kBlock;
       Value<T> best[kBlock];

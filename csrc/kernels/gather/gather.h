@@ -41,10 +41,21 @@ cuvil_status run(void* const* operands, const int64_t* extents, void*, uint32_t 
   T* y = static_cast<T*>(operands[2]);
   const int64_t first = begin * points_of_item;
   const int64_t last = end * points_of_item < points ? end * points_of_item : points;
-  for (int64_t point = first; point < last; ++point) {
-    const int64_t index = resolve(indices[point % count], axis);
-    if (index < 0) return CUVIL_BAD_INDEX;
-    copy(x + (point / count * axis + index) * inner, y + point * inner, inner);
+  for (int64_t point = first; point < last;) {
+    const int64_t o = point / count, begin_k = point - o * count;
+    const int64_t end_k = count - begin_k < last - point ? count : begin_k + (last - point);
+    const T* from = x + o * axis * inner;
+    T* to = y + point * inner;
+    for (int64_t k = begin_k; k < end_k; ++k, to += inner) {
+      const int64_t index = resolve(indices[k], axis);
+      if (index < 0) return CUVIL_BAD_INDEX;
+      if (inner == 1) {
+        *to = from[index];
+      } else {
+        copy(from + index * inner, to, inner);
+      }
+    }
+    point += end_k - begin_k;
   }
   return CUVIL_OK;
 }

@@ -49,16 +49,13 @@ struct Operand {
   ptrdiff_t step;
 
   CUVIL_INLINE T& element(int64_t i) const {
-    if constexpr (kWalk == Walk::kRepeat) return *base;
     if constexpr (kWalk == Walk::kContiguous) return base[i];
     return base[i * step];
   }
   CUVIL_INLINE const Plain* at(int64_t i) const { return reinterpret_cast<const Plain*>(&element(i)); }
 
   CUVIL_INLINE Vector vector(int64_t i) const {
-    if constexpr (kWalk == Walk::kRepeat) {
-      return Vector::splat(load(*base));
-    } else if constexpr (kWalk == Walk::kContiguous) {
+    if constexpr (kWalk == Walk::kContiguous) {
       return Vector::load(at(i));
     } else if constexpr (kIsBool) {
       return vector_partial(i, simd::kLanes);
@@ -67,9 +64,7 @@ struct Operand {
     }
   }
   CUVIL_INLINE Vector vector_partial(int64_t i, int n) const {
-    if constexpr (kWalk == Walk::kRepeat) {
-      return Vector::splat(load(*base));
-    } else if constexpr (kWalk == Walk::kContiguous) {
+    if constexpr (kWalk == Walk::kContiguous) {
       return Vector::load_partial(at(i), n);
     } else if constexpr (kIsBool) {
       uint8_t bytes[simd::kLanes] = {};
@@ -97,6 +92,21 @@ struct Operand {
       value.store_strided_partial(const_cast<Plain*>(at(i)), step, n);
     }
   }
+};
+
+// An input that repeats one element, read once for each row: the compiler cannot know that the output is elsewhere.
+template <class T>
+struct Operand<T, Walk::kRepeat> {
+  using Element = T;
+  using Vector = typename Operand<T, Walk::kContiguous>::Vector;
+  static constexpr Walk kInner = Walk::kRepeat;
+
+  std::remove_const_t<T> value;
+
+  CUVIL_INLINE Operand(T* base, ptrdiff_t) : value(*base) {}
+  CUVIL_INLINE const T& element(int64_t) const { return value; }
+  CUVIL_INLINE Vector vector(int64_t) const { return Vector::splat(load(value)); }
+  CUVIL_INLINE Vector vector_partial(int64_t, int) const { return vector(0); }
 };
 
 template <class Expression, class Out, class... In>

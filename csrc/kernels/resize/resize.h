@@ -143,23 +143,29 @@ CUVIL_INLINE T from_sum(S sum) {
 
 // y[c] = the weighted sum of kCount source elements at x[offset[k] + c].
 template <int kCount, class T>
-CUVIL_INLINE void weighted_sum(const T* x, const int64_t (&offset)[kCount], const double (&weight)[kCount], T* y,
+CUVIL_INLINE void weighted_sum(const T* x, const int64_t (&offset)[kCount], const Sum<T> (&weight)[kCount], T* y,
                                int64_t inner) {
   int64_t c = 0;
   if constexpr (std::is_same_v<T, float>) {
     using V = simd::F32;
     V w[kCount];
-    for (int k = 0; k < kCount; ++k) w[k] = V::splat(static_cast<float>(weight[k]));
+    for (int k = 0; k < kCount; ++k) w[k] = V::splat(weight[k]);
     for (; c + V::kLanes <= inner; c += V::kLanes) {
       V sum = w[0] * V::load(x + offset[0] + c);
       for (int k = 1; k < kCount; ++k) sum = fma(w[k], V::load(x + offset[k] + c), sum);
       sum.store(y + c);
     }
+    if (const int rest = static_cast<int>(inner - c); rest > 1) {
+      V sum = w[0] * V::load_partial(x + offset[0] + c, rest);
+      for (int k = 1; k < kCount; ++k) sum = fma(w[k], V::load_partial(x + offset[k] + c, rest), sum);
+      sum.store_partial(y + c, rest);
+      return;
+    }
   }
   for (; c < inner; ++c) {
     Sum<T> sum = 0;
     for (int k = 0; k < kCount; ++k) {
-      sum += static_cast<Sum<T>>(weight[k]) * static_cast<Sum<T>>(load(x[offset[k] + c]));
+      sum += weight[k] * static_cast<Sum<T>>(load(x[offset[k] + c]));
     }
     y[c] = from_sum<T>(sum);
   }
@@ -175,12 +181,12 @@ constexpr int resampled_before_last() {
 }
 
 // The source elements that the outer axes contribute to a row: every combination of their taps.
-template <auto kConfig, int kAxes>
+template <class T, auto kConfig, int kAxes>
 struct RowTaps {
   static constexpr int kTaps = taps_of(kConfig.mode);
   static constexpr int kCount = power(kTaps, resampled_before_last<kConfig, kAxes>());
   int64_t offset[kCount] = {};
-  double weight[kCount];
+  Sum<T> weight[kCount];
   bool outside = false;
 
   CUVIL_INLINE RowTaps(int64_t row, const int64_t* target, const int64_t* strides, Tap* const* tables) {
@@ -198,7 +204,7 @@ struct RowTaps {
       for (int t = kTaps - 1; t >= 0; --t) {
         for (int k = 0; k < count; ++k) {
           offset[t * count + k] = offset[k] + taps[t].offset;
-          weight[t * count + k] = weight[k] * taps[t].weight;
+          weight[t * count + k] = weight[k] * static_cast<Sum<T>>(taps[t].weight);
         }
       }
       count *= kTaps;
@@ -207,9 +213,9 @@ struct RowTaps {
 };
 
 template <class T, auto kConfig, int kAxes>
-CUVIL_INLINE void resize_row(const T* x, T* y, const RowTaps<kConfig, kAxes>& row, const Tap* taps, int64_t target,
+CUVIL_INLINE void resize_row(const T* x, T* y, const RowTaps<T, kConfig, kAxes>& row, const Tap* taps, int64_t target,
                              int64_t inner) {
-  using Row = RowTaps<kConfig, kAxes>;
+  using Row = RowTaps<T, kConfig, kAxes>;
   constexpr int kCount = Row::kCount * Row::kTaps;
   for (int64_t i = 0; i < target; ++i, taps += Row::kTaps, y += inner) {
     if (row.outside || taps[0].offset < 0) {
@@ -218,11 +224,11 @@ CUVIL_INLINE void resize_row(const T* x, T* y, const RowTaps<kConfig, kAxes>& ro
       __builtin_memcpy(y, x + row.offset[0] + taps[0].offset, static_cast<size_t>(inner) * sizeof(T));
     } else {
       int64_t offset[kCount];
-      double weight[kCount];
+      Sum<T> weight[kCount];
       for (int t = 0; t < Row::kTaps; ++t) {
         for (int k = 0; k < Row::kCount; ++k) {
           offset[t * Row::kCount + k] = row.offset[k] + taps[t].offset;
-          weight[t * Row::kCount + k] = row.weight[k] * taps[t].weight;
+          weight[t * Row::kCount + k] = row.weight[k] * static_cast<Sum<T>>(taps[t].weight);
         }
       }
       weighted_sum<kCount>(x, offset, weight, y, inner);
@@ -251,7 +257,7 @@ cuvil_status run(void* const* operands, const int64_t* extents, void* scratch, u
   T* y = static_cast<T*>(operands[1]);
   const int64_t last = end * rows_of_item < rows ? end * rows_of_item : rows;
   for (int64_t row = begin * rows_of_item; row < last; ++row) {
-    const RowTaps<kConfig, kAxes> row_taps(row, target, strides, tables);
+    const RowTaps<T, kConfig, kAxes> row_taps(row, target, strides, tables);
     resize_row<T, kConfig, kAxes>(x, y + row * target[kAxes - 1] * inner, row_taps, tables[kAxes - 1],
                                   target[kAxes - 1], inner);
   }
