@@ -163,6 +163,17 @@ def test_reductions_of_columns_of_every_width(native: Build, columns: int) -> No
     check(native, [*samples, (ReduceSum((0, 2)), (array(7, 5, 9, columns),))])
 
 
+def test_rows_of_every_length(native: Build) -> None:
+    samples: list[tuple[Op, tuple[np.ndarray, ...]]] = []
+    for n in [*range(1, 36), 63, 64, 65, 79, 81, 129]:
+        x = array(3, n)
+        samples += [
+            (op, (x,)) for op in (ReduceSum((1,)), ReduceMax((1,)), Softmax(1), ArgMax(1), ArgMax(1, True, True))
+        ]
+        samples += [(LayerNormalization(1, 0.1), (x, array(n, seed=1), array(n, seed=2))), (Exp(), (x,))]
+    check(native, samples)
+
+
 def test_large_reductions_are_split(native: Build) -> None:
     check(
         native,

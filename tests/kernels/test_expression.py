@@ -227,6 +227,7 @@ def test_minima_and_maxima_keep_nan(native: Build) -> None:
     a = np.array([1, np.nan, 1, np.nan, -np.inf, 3] * 7, np.float32)
     b = np.array([np.nan, 1, 2, np.nan, 0, -np.inf] * 7, np.float32)
     x, y = Arg(0, F32), Arg(1, F32)
+    crossed = call("max", call("min", x, Literal(2.0, F32)), Literal(5.0, F32))
     clipped = call("min", call("max", x, Literal(-1.0, F32)), Literal(2.0, F32))
     check(
         native,
@@ -235,6 +236,7 @@ def test_minima_and_maxima_keep_nan(native: Build) -> None:
             case_of(native, call("min", x, y), [a, b], np.minimum(a, b)),
             case_of(native, call("max", x, Literal(0.0, F32)), [a], np.maximum(a, np.float32(0))),
             case_of(native, clipped, [a], np.clip(a, np.float32(-1), np.float32(2))),
+            case_of(native, crossed, [a], np.maximum(np.minimum(a, np.float32(2)), np.float32(5))),
         ],
     )
 
