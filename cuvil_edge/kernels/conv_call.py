@@ -178,9 +178,17 @@ def conv_call(node: Node, window: Window, weights: Filters, target: Target, spre
     groups, kernel_h, kernel_w, depth, filters = weights.view.shape
     x, y, bias = node.operand(0), node.output, node.optional(2)
     lanes = target.instruction_set.f32_lanes
-    tile = choose_tile(target, 4 * groups * depth * window.strides[1])
+    tile = choose_tile(target, 4 * groups * depth * window.strides[1], filters, kernel_h * kernel_w * depth)
     pixels = x.type.shape[0] * product(window.out_extents)
-    blocks = choose_blocks(pixels, kernel_h * kernel_w * depth, filters, tile, target)
+    blocks = choose_blocks(
+        pixels,
+        kernel_h * kernel_w * depth,
+        filters,
+        tile,
+        target,
+        row_bytes=4 * depth * window.strides[0] * window.strides[1],
+        pointers=kernel_h * kernel_w,
+    )
     access = _access(window, depth, filters, groups, tile, target)
     problem = _Problem(
         x.type.shape[0], *window.in_extents, depth, groups * depth, *window.out_extents, filters, groups * filters,

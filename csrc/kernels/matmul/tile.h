@@ -46,7 +46,7 @@ struct Ahead {
   uintptr_t next;
   uintptr_t step;
 
-  // What tile number `index` of a panel fetches.
+  // What tile number `index`, counted over all rows, fetches.
   CUVIL_INLINE Ahead(const float* panel, int64_t panel_numbers, int64_t index) {
     const int64_t bytes = panel_numbers * 4, offset = index * ((bytes + 1) / 2);
     next = reinterpret_cast<uintptr_t>(panel) + static_cast<uintptr_t>(bytes + (offset < bytes ? offset : 0));
@@ -185,7 +185,7 @@ CUVIL_INLINE void tile(const Destination<Epilogue>& to, const float* const* rows
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) acc[r][c] = start;
   }
-  const Ahead<kVectors> ahead(b, taps * run * kVectors * kLanes, first / T::kRows);
+  const Ahead<kVectors> ahead(b, taps * run * kVectors * kLanes, (to.first_row + first) / T::kRows);
   multiply_add(acc, rows, T::kRows, taps, run, b, ahead);
 
   const int last = static_cast<int>(to.columns - column) - (kVectors - 1) * kLanes;

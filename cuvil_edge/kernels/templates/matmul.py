@@ -98,11 +98,12 @@ class _Lowering:
         self.node = node
         self.target = target
         self.op = node.op_as(Matmul)
-        self.tile: Tile = choose_tile(target)
         self.lanes = target.instruction_set.f32_lanes
         self.a, self.b = a, b = node.operand(0), node.operand(1)
         self.rows, self.depth = _matrix(a.type.shape, self.op.transpose_a, is_left=True)
         _, self.columns = _matrix(b.type.shape, self.op.transpose_b, is_left=False)
+        columns, depth = (extent if isinstance(extent, int) else 0 for extent in (self.columns, self.depth))
+        self.tile: Tile = choose_tile(target, columns=columns, depth=depth)
 
     def call(self) -> KernelCall:
         left, right, tile = self._left(), self._right(), self.tile
