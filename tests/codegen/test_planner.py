@@ -1,4 +1,4 @@
-"""Risks: a slot dies too early and its bytes are given away; a node without a kernel hides others; sizes are miscounted.
+"""Risks: a slot dies too early and its bytes are given away; a node without a kernel hides others; a size is wrong.
 
 The steps of random plans are executed over the bytes of the arena, at the smallest, the largest and random extents.
 """
