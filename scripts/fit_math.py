@@ -95,8 +95,8 @@ def erfc_tail(x: Array) -> Array:
     return np.exp(-x * x) / (np.sqrt(pi) * (x + f))
 
 
-def main() -> None:
-    """Print every table of math.h."""
+def fit_exponentials() -> None:
+    """exp, expm1, log and pow."""
     half_ln2 = 0.34657359028 * 1.0005
     fit(
         "exp: exp(r) = 1 + r + r^2 P(r)",
@@ -122,6 +122,40 @@ def main() -> None:
         lambda f: (np.log1p(f) - f + f * f / 2) / f**3,
         lambda f: np.abs(f**3 / np.log1p(f)),
     )
+    fit(
+        "pow: atanh(s)/s = 1 + s^2 P(s^2)",
+        0.001,
+        0.17165,
+        3,
+        lambda s: (np.arctanh(s) / s - 1) / s**2,
+        lambda s: s**2,
+        even=True,
+    )
+
+
+def fit_error_function() -> None:
+    """erf near zero, and the exponent of erfc in its tail."""
+    fit(
+        "erf: erf(x) = x + x P(x^2), x <= 0.9",
+        0.0005,
+        0.905,
+        6,
+        lambda x: erf_series(x) / x - 1,
+        lambda x: x / erf_series(x),
+        even=True,
+    )
+    fit(
+        "erf: erfc(x) = exp(-x P(x)), 0.9 <= x <= 4",
+        0.895,
+        4.0,
+        8,
+        lambda x: -np.log(erfc_tail(x)) / x,
+        lambda x: x * erfc_tail(x) / erf_series(x),
+    )
+
+
+def fit_angles() -> None:
+    """sin, cos, atan and asin."""
     quarter_pi = 0.78539816 * 1.0005
     fit(
         "sin: sin(r) = r + r^3 P(r^2)",
@@ -142,32 +176,6 @@ def main() -> None:
         even=True,
     )
     fit(
-        "erf: erf(x) = x + x P(x^2), x <= 0.9",
-        0.0005,
-        0.905,
-        6,
-        lambda x: erf_series(x) / x - 1,
-        lambda x: x / erf_series(x),
-        even=True,
-    )
-    fit(
-        "erf: erfc(x) = exp(-x P(x)), 0.9 <= x <= 4",
-        0.895,
-        4.0,
-        8,
-        lambda x: -np.log(erfc_tail(x)) / x,
-        lambda x: x * erfc_tail(x) / erf_series(x),
-    )
-    fit(
-        "pow: atanh(s)/s = 1 + s^2 P(s^2)",
-        0.001,
-        0.17165,
-        3,
-        lambda s: (np.arctanh(s) / s - 1) / s**2,
-        lambda s: s**2,
-        even=True,
-    )
-    fit(
         "atan: atan(x) = x + x^3 P(x^2)",
         0.004,
         0.41430,
@@ -185,6 +193,13 @@ def main() -> None:
         lambda x: x**3 / np.arcsin(x),
         even=True,
     )
+
+
+def main() -> None:
+    """Print every table of math.h."""
+    fit_exponentials()
+    fit_angles()
+    fit_error_function()
 
 
 if __name__ == "__main__":

@@ -135,9 +135,8 @@ def failed(builder: Builder) -> CompileError:
 
 
 def test_a_failure_shows_the_first_lines_of_what_the_compiler_said(builder: Callable[[str], Builder]) -> None:
-    error = failed(
-        builder("import sys; print('unit.c:1: error: no', *range(50), sep='\\n', file=sys.stderr); sys.exit(3)")
-    )
+    program = "import sys; print('unit.c:1: error: no', *range(50), sep='\\n', file=sys.stderr); sys.exit(3)"
+    error = failed(builder(program))
     assert error.thing == "unit"
     assert "status 3" in error.what
     assert error.details[0] == "unit.c:1: error: no"
@@ -173,9 +172,10 @@ def test_output_that_is_no_text_is_no_traceback(builder: Callable[[str], Builder
     assert error.details
 
 
-def test_long_and_odd_labels_are_file_names(builder: Callable[[str], Builder]) -> None:
+@pytest.mark.parametrize("label", ["x" * 300, "\N{SNOWMAN}" * 100, "a/b", "../../up", "-o", "a b;c", ""])
+def test_any_name_of_a_model_can_be_compiled(builder: Callable[[str], Builder], label: str) -> None:
     made = builder(RECORD)
-    made.objects([replace(C, label="model_" + "x" * 300)])
+    made.objects([made.model_source(f"model_{label}", C.text)])
     assert len(compiled(made)) == 1
 
 
