@@ -151,8 +151,10 @@ void random_case(Random& random) {
 
 }  // namespace
 
-int main() {
+// conv_test [cases]
+int main(int count, char** arguments) {
+  const int cases = count > 1 ? atoi(arguments[1]) : 500;
   Random random(1);
-  for (int i = 0; i < 1500; ++i) random_case(random);
+  for (int i = 0; i < cases; ++i) random_case(random);
   return cuvil::test::finish("conv_test");
 }

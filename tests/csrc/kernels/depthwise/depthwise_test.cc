@@ -96,9 +96,11 @@ void random_case(Random& random) {
 
 }  // namespace
 
-int main() {
+// depthwise_test [cases]
+int main(int count, char** arguments) {
+  const int cases = count > 1 ? atoi(arguments[1]) : 60;
   Random random(1);
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < cases; ++i) {
     random_case<Shape<3, 3, 1, 1, 7>>(random);
     random_case<Shape<3, 3, 2, 1, 4>>(random);
     random_case<Shape<5, 5, 1, 1, 7>>(random);

@@ -179,8 +179,10 @@ void random_case(Random& random) {
 
 }  // namespace
 
-int main() {
+// matmul_test [cases]
+int main(int count, char** arguments) {
+  const int cases = count > 1 ? atoi(arguments[1]) : 700;
   Random random(1);
-  for (int i = 0; i < 2000; ++i) random_case(random);
+  for (int i = 0; i < cases; ++i) random_case(random);
   return cuvil::test::finish("matmul_test");
 }
