@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 import cuvil_edge
 from cuvil_edge.artifact.manifest import Manifest, ModelInfo
 from cuvil_edge.artifact.writer import write_artifact
@@ -144,7 +146,8 @@ class _Compilation:
         self.stages.append(report)
         self.progress(name, 0, 0)
         start = time.perf_counter_ns()
-        yield report
+        with np.errstate(all="ignore"):  # a model may compute with infinities and divide by zero
+            yield report
         report.duration_ns = time.perf_counter_ns() - start
 
     def run(self, model: ModelSource, dims: DimRanges, compiler: str) -> Artifact:

@@ -137,6 +137,7 @@ WORKS: dict[str, Callable[[], ModelProto]] = {
         one=_integers(1),
         w=np.zeros((0, 4), np.float32),
     ),
+    "a stack of no matrices": lambda: _model([_node("MatMul", ["x", "w"], ["y"])], w=np.zeros((0, 3, 4), np.float32)),
     "constants that are no numbers": lambda: _model(
         [
             _node("Add", ["x", "w"], ["a"]),

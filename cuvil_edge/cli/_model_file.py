@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,12 +28,14 @@ def is_artifact(path: Path) -> bool:
         UsageError: there is no such file, or it cannot be read.
     """
     try:
-        with path.open("rb") as file:
-            return file.read(4) == _ZIP_MAGIC or path.suffix == ".cuvil"
+        # Not blocking: opening a named pipe must not wait for somebody to write into it.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return file.read(4) == _ZIP_MAGIC or path.suffix == ".cuvil"
+            reason = "Is not a regular file"
     except OSError as error:
-        raise UsageError(
-            "cannot read the file", thing=str(path), expected="a model or an artifact", found=error.strerror
-        ) from None
+        reason = error.strerror or str(error)
+    raise UsageError("cannot read the file", thing=str(path), expected="a model or an artifact", found=reason)
 
 
 def refuse_artifact(path: Path, command: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from math import prod
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from cuvil_edge.ir.graph import Node, Value
 from cuvil_edge.ir.scalar import ScalarExpr
 from cuvil_edge.kernels.epilogue import add_bias, make_epilogue, refuse_epilogue
 from cuvil_edge.kernels.kernel import KERNEL_NAME, NOTHING, Kernel, KernelCall, Operand
-from cuvil_edge.kernels.panels import pack_panels, pad_vector
+from cuvil_edge.kernels.panels import pack_matrices, pad_vector
 from cuvil_edge.kernels.product_schedule import Tile, choose_blocks, choose_tile, dynamic_blocks, rows_collide
 from cuvil_edge.kernels.template import KernelTemplate
 from cuvil_edge.ops.matmul import Matmul
@@ -179,10 +178,7 @@ class _Lowering:
         constant = self.b.data
         matrices = constant.reshape(-1, 1) if constant.ndim == 1 else constant
         matrices = np.swapaxes(matrices, -1, -2) if self.op.transpose_b else matrices
-        width = self.tile.vectors * self.lanes
-        batch = prod(matrices.shape[:-2])
-        parts = [pack_panels(m, width, self.lanes) for m in matrices.reshape(batch, *matrices.shape[-2:])]
-        return Operand(packed=np.concatenate(parts))
+        return Operand(packed=pack_matrices(matrices, self.tile.vectors * self.lanes, self.lanes))
 
     def _bias(self) -> tuple[ScalarExpr | None, Operand, list[Value]]:
         """A constant bias starts the accumulators; any other is an operand of the epilogue."""
