@@ -153,7 +153,7 @@ def native_build(isa: str, sanitize: bool = False) -> Build | str:
     command = ("g++",) if compiler == "gcc" else (sys.executable, "-m", "ziglang", "c++")
     flags = (*target.cpu_flags.arguments(compiler), *BASE_FLAGS)
     if sanitize:
-        flags += ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+        flags += ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
     else:
         flags += ("-O3",)
     return Build(load_isa(isa).simd, command, flags)
