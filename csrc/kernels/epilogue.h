@@ -158,6 +158,14 @@ class EpilogueCursor {
     return Epilogue::apply(x, e);
   }
 
+  // The same for a single number.
+  CUVIL_INLINE float apply_one(float x, int64_t column) const {
+    float e[Epilogue::kOperands + 1];
+    for (int i = 0; i < Epilogue::kOperands; ++i)
+      e[i] = data_[i][Epilogue::kModes[i].columns == Columns::kOne ? 0 : column];
+    return Epilogue::apply(x, e);
+  }
+
   // The same for a vector of which only the first n columns exist.
   CUVIL_INLINE simd::F32 apply_partial(simd::F32 x, int64_t column, int n) const {
     simd::F32 e[Epilogue::kOperands + 1];
