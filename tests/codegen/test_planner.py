@@ -14,7 +14,6 @@ import pytest
 from cuvil_edge.codegen.planner import Program, plan_program
 from cuvil_edge.errors import UnsupportedError
 from cuvil_edge.ir.dim import Dim, bounds, evaluate
-from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.graph import Graph, Value
 from cuvil_edge.ir.plan import Plan, lay_out_arena
 from cuvil_edge.ops.add import Add
@@ -153,7 +152,7 @@ def test_all_nodes_without_a_kernel_are_told_at_once() -> None:
     s = Sketch()
     x = s.input(1, 2, 2)
     blurred = s.add(Resize((1, 1, 1), (None,) * 3, "linear", antialias=True), x)
-    again = s.add(Resize((1, 2, 2), (None,) * 3, "cubic", antialias=True), x)
+    again = s.add(Resize((1, 1, 1), (None,) * 3, "cubic", antialias=True), x)
     with pytest.raises(UnsupportedError, match="2 nodes") as caught:
         plan_program(s.outputs(blurred, again), host_target())
     told = "\n".join(caught.value.details)
