@@ -79,7 +79,7 @@ def test_python_names_exist() -> None:
 
 def test_transcript_is_a_whole_run() -> None:
     transcript = README.split("<!-- transcript: scripts/quickstart -->")[1].split("```")[1]
-    for words in ("1/6", "6/6", "is installed on", "% sure"):
+    for words in ("3/6", "6/6", "is installed on", "% sure"):
         assert words in transcript
 
 
