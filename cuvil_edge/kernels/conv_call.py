@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from cuvil_edge.ir.dim import Extent, maximum, product
+from cuvil_edge.ir.dim import Extent, ceildiv, maximum, minimum, product
 from cuvil_edge.ir.dtype import DType
 from cuvil_edge.ir.graph import Node, Value
 from cuvil_edge.kernels.epilogue import add_bias, make_epilogue, refuse_epilogue
@@ -23,8 +23,6 @@ from cuvil_edge.target.target import Target
 E = TypeVar("E")
 
 TAPS, RUNS, COPY = 0, 1, 2
-_FEW_CHANNELS = 16
-"""Below this a run of one pixel's channels is too short for the inner loop."""
 _MANY_PANELS = 4
 """Copying rows pays if each is read at least so often."""
 
@@ -233,7 +231,7 @@ def _access(window: Window, depth: int, filters: int, groups: int, tile: Tile, t
         reads = -(-filters // (tile.vectors * target.instruction_set.f32_lanes))
         collide = rows_collide(4 * depth * groups * window.strides[1], tile, target)
         return COPY if collide and reads >= _MANY_PANELS else TAPS
-    runs = groups == 1 and window.dilations[1] == 1 and window.kernel[1] > 1 and depth < _FEW_CHANNELS
+    runs = groups == 1 and window.dilations[1] == 1 and window.kernel[1] > 1
     return RUNS if runs else TAPS
 
 
@@ -241,6 +239,16 @@ def _bias_operand(bias: np.ndarray | None, groups: int, lanes: int) -> Operand:
     if bias is None:
         return NOTHING
     return Operand(packed=np.concatenate([pad_vector(part, lanes) for part in bias.reshape(groups, -1)]))
+
+
+def _pixels_at_sides(problem: _Problem) -> Extent:
+    """At most so many pixels of a block have windows that reach over the left or right side of their image."""
+    width = maximum(problem.out_width, 1)
+    left = maximum(0, ceildiv(problem.pad_left, problem.stride_w))
+    last_inside = (problem.in_width + problem.pad_left - problem.kernel_w) // problem.stride_w
+    right = maximum(0, problem.out_width - 1 - last_inside)
+    rows = problem.block_rows // width + 2
+    return minimum(problem.block_rows, rows * minimum(width, left + right))
 
 
 def _scratch_bytes(problem: _Problem, tile: Tile) -> Extent:
@@ -257,6 +265,6 @@ def _scratch_bytes(problem: _Problem, tile: Tile) -> Extent:
     if problem.spread_h:
         size = size + aligned(problem.block_rows * 8)
     if problem.access != TAPS:
-        copies = problem.block_rows * (problem.kernel_h if runs else 1)
+        copies = problem.kernel_h * _pixels_at_sides(problem) if runs else problem.block_rows
         size = size + copies * ((run + 15) // 16 * 16 + 16) * 4
     return maximum(size, 64)

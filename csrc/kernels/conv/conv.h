@@ -30,11 +30,13 @@ namespace cuvil::kernels::conv {
 
 // How the window of a pixel is read.
 enum Access : int64_t {
-  kTaps = 0,  // one run of Ci numbers for each position of the kernel
-  kRuns = 1,  // one run of kernel_w * Ci numbers for each kernel row: for few channels; needs dilation_w = 1, groups =
-              // 1 and in_stride = Ci; windows that reach over the image's sides are copied to scratch
-  kCopy = 2   // pixels are copied to scratch first: for 1x1 kernels over pixels whose stride makes them collide in the
-              // cache's sets
+  // One run of Ci numbers for each position of the kernel.
+  kTaps = 0,
+  // One run of kernel_w * Ci numbers for each kernel row; needs dilation_w = 1, groups = 1 and in_stride = Ci. Windows
+  // that reach over the left or right side of the image are copied to scratch.
+  kRuns = 1,
+  // Pixels are copied to scratch first: for 1x1 kernels over pixels whose stride makes them collide in the cache's sets.
+  kCopy = 2
 };
 
 struct Problem {
@@ -171,7 +173,9 @@ class Windows {
     if (from >= to) return zeros_;
     float* copy = next_copy_;
     next_copy_ += copy_stride_;
-    for (int64_t k = 0; k < run_; ++k) copy[k] = k >= from && k < to ? row[iw * p_.in_channels + k] : 0.0f;
+    __builtin_memset(copy, 0, static_cast<size_t>(from) * 4);
+    __builtin_memcpy(copy + from, row + iw * p_.in_channels + from, static_cast<size_t>(to - from) * 4);
+    __builtin_memset(copy + to, 0, static_cast<size_t>(run_ - to) * 4);
     return copy;
   }
 

@@ -65,11 +65,21 @@ void run_case(Problem p, Random& random) {
 
   const int64_t run = p.in_channels * (p.access == kernels::conv::kRuns ? p.kernel_w : 1);
   const int64_t pointer_taps = p.kernel_h * (p.access == kernels::conv::kRuns ? 1 : p.kernel_w);
-  const int64_t copies = p.access == kernels::conv::kRuns ? p.kernel_h : p.access == kernels::conv::kCopy ? 1 : 0;
+  // As in conv_call.py: only windows over the left or right side are copied.
+  auto up = [](int64_t x, int64_t y) { return x >= 0 ? (x + y - 1) / y : -(-x / y); };
+  auto down = [](int64_t x, int64_t y) { return x >= 0 ? x / y : -((-x + y - 1) / y); };
+  const int64_t left = up(p.pad_left, p.stride_w);
+  const int64_t right = p.out_width - 1 - down(p.in_width + p.pad_left - p.kernel_w, p.stride_w);
+  const int64_t sides = (left > 0 ? left : 0) + (right > 0 ? right : 0);
+  const int64_t at_sides = (p.block_rows / p.out_width + 2) * (sides < p.out_width ? sides : p.out_width);
+  const int64_t run_copies = p.kernel_h * (at_sides < p.block_rows ? at_sides : p.block_rows);
+  const int64_t copies = p.access == kernels::conv::kRuns   ? run_copies
+                         : p.access == kernels::conv::kCopy ? p.block_rows
+                                                            : 0;
   const int64_t scratch_bytes = (kPacked ? 0 : round_up(depth * T::kColumns, 16) * 4) +
                                 round_up(round_up(p.block_rows, T::kRows) * pointer_taps * 8, 64) +
                                 round_up(run * 4, 64) + (spread ? round_up(p.block_rows * 8, 64) : 0) +
-                                copies * p.block_rows * (round_up(run, 16) + 16) * 4;
+                                copies * (round_up(run, 16) + 16) * 4;
   const int64_t panels = (round_up(p.out_channels, lanes) / lanes + T::kVectors - 1) / T::kVectors;
   const int64_t rows = p.images * p.out_height * p.out_width;
   const uint32_t items = static_cast<uint32_t>(p.groups * ((panels + p.block_panels - 1) / p.block_panels) *
