@@ -12,14 +12,12 @@ fail() {
   exit 1
 }
 
-# as_root COMMAND...: with sudo where needed; false where that is not possible.
+# as_root COMMAND...: with sudo where needed; without either, the command says itself what it may not do.
 as_root() {
-  if [ "$(id -u)" -eq 0 ]; then
-    "$@"
-  elif command -v sudo >/dev/null; then
+  if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null; then
     sudo "$@"
   else
-    return 1
+    "$@"
   fi
 }
 
