@@ -21,6 +21,8 @@ from cuvil_edge.target.target import Target
 from cuvil_edge.target.toolchain import Toolchain, load_toolchain
 
 _TIMEOUT_SECONDS = 900
+_NEEDED_BYTES = 4 << 20
+"""A failure with less space than this is taken for one of space: few objects are larger."""
 _COMMON = ("-fno-exceptions", "-fno-rtti", "-fPIC", "-fvisibility=hidden", "-g0", "-Wall", "-Werror=return-type")
 _KERNEL_FLAGS = ("-std=c++20", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 _AGENT_FLAGS = ("-std=c++20", "-Os", "-ffunction-sections", "-fdata-sections")
@@ -158,8 +160,15 @@ class Builder:
         if result.returncode == 0:
             return
         message = result.stderr.strip() or result.stdout.strip()
-        if "No space left" in message or "NoSpaceLeft" in message:
-            raise DiskFullError("no space left while compiling", thing=str(folder), hint="free some space")
+        # Some compilers are ended by a signal, without a word, when they cannot write.
+        full = next((each for each in (folder, Path(tempfile.gettempdir())) if _is_full(each)), None)
+        if full is not None or "No space left" in message or "NoSpaceLeft" in message:
+            raise DiskFullError(
+                "no space left while compiling",
+                thing=str(full or folder),
+                hint="free some space, or set CUVIL_CACHE_DIR to a folder on another disk",
+                details=tuple(message.splitlines()[:5]),
+            )
         raise CompileError(
             f"{Path(command[0]).name} failed with exit status {result.returncode}",
             thing=label,
@@ -174,6 +183,14 @@ def static_toolchain(target: Target, compiler: str) -> Toolchain:
     """
     chain = load_toolchain(target.static_triple, compiler)
     return chain if chain.missing() is None else load_toolchain(target.static_triple, "zig")
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        status = os.statvfs(folder)
+    except OSError:
+        return False
+    return status.f_bavail * status.f_frsize < _NEEDED_BYTES or (status.f_files > 0 and status.f_favail == 0)
 
 
 @cache

@@ -35,12 +35,11 @@ class ObjectCache:
             CompileError: the folder cannot be written; and whatever ``make`` raises.
         """
         path = self.folder / key[:2] / f"{key}.o"
-        try:
-            os.utime(path)
+        with contextlib.suppress(OSError):  # not there yet
             if path.stat().st_size > 0:
+                with contextlib.suppress(OSError):  # a cache that cannot be written serves what it has
+                    os.utime(path)
                 return path
-        except OSError:
-            pass  # not there yet
         with self._disk_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-", suffix=".o")
