@@ -1,11 +1,9 @@
-// loop: one scalar expression over a strided iteration space. Element-wise operations with broadcasting, casts,
-// selections, and movements of data (slices, parts of concatenations, repetitions) where the expression is the
-// identity.
+// loop: one scalar expression over a strided iteration space: element-wise operations with broadcasting, casts and
+// selections, and, where the expression is the identity, movements of data (slices, parts of concatenations, repeats).
 //
 // operands: the inputs of the expression in order, then the output.
 // extents:  [0, R) extents of the iteration space; [R] rows of a work item; [R + 1] columns of a work item; then for
-// each
-//           operand R strides in elements (0 repeats, negative walks backwards).
+//           each operand R strides in elements (0 repeats, negative walks backwards).
 // A row is the innermost axis; rows are the points of the other axes in row-major order. Work items are blocks of rows
 // times blocks of columns, columns innermost: ceil(rows / [R]) * ceil(columns / [R + 1]).
 // The output may be the same memory as an input that is walked with the same strides.
