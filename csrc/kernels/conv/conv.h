@@ -35,7 +35,8 @@ enum Access : int64_t {
   // One run of kernel_w * Ci numbers for each kernel row; needs dilation_w = 1, groups = 1 and in_stride = Ci. Windows
   // that reach over the left or right side of the image are copied to scratch.
   kRuns = 1,
-  // Pixels are copied to scratch first: for 1x1 kernels over pixels whose stride makes them collide in the cache's sets.
+  // Pixels are copied to scratch first: for 1x1 kernels over pixels whose stride makes them collide in the cache's
+  // sets.
   kCopy = 2
 };
 
