@@ -80,7 +80,7 @@ class Build:
 def samples_of(names: Iterable[str] | None = None) -> list[tuple[str, Sample]]:
     """Every sample of the operations that have kernels, with a name for it."""
     found = []
-    for name, op in load_plugins("cuvil_edge.ops", Op).items():  # type: ignore[type-abstract]
+    for name, op in load_plugins("cuvil_edge.ops", Op).items():
         if (names is None or name in names) and candidates(name):
             found += [(f"{name}[{i}:{sample.name}]", sample) for i, sample in enumerate(op.samples())]
     return found

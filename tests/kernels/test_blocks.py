@@ -78,7 +78,7 @@ def test_short_rows_of_mixed_types_and_scalars(native: Build) -> None:
         native,
         [
             (image, (array(150, 40, 3, dtype=U8), array(3, seed=1), array(3, seed=2) + 4)),
-            (masked, (array(5) > 0, array(900, 5), np.float32(3))),
+            (masked, (array(5) > 0, array(900, 5), np.array(3, np.float32))),
             (masked, (array(2, 1, 5) > 0, array(2, 900, 5), array(2, 1, 1))),
         ],
         needs="Periodic",

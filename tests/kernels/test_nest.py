@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from operator import mul
 
 import pytest
 
@@ -14,15 +15,9 @@ from cuvil_edge.kernels.nest import Access, Nest, broadcast_nest, broadcast_stri
 
 def addresses(nest: Nest) -> list[tuple[int, ...]]:
     """What is touched at each point in order: one element of each operand."""
-    found = []
-    for point in itertools.product(*(range(int(extent)) for extent in nest.extents)):  # type: ignore[arg-type]
-        found.append(
-            tuple(
-                sum(int(s) * i for s, i in zip(a.strides, point, strict=True))  # type: ignore[arg-type]
-                for a in nest.accesses
-            )
-        )
-    return found
+    ranges = [range(evaluate(extent, {})) for extent in nest.extents]
+    strides = [[evaluate(stride, {}) for stride in access.strides] for access in nest.accesses]
+    return [tuple(sum(map(mul, own, point)) for own in strides) for point in itertools.product(*ranges)]
 
 
 def random_nest(seed: int) -> Nest:
@@ -89,7 +84,7 @@ def test_work_is_split_without_gaps(outer: int, inner: int, symbolic: bool) -> N
     extents: list[Extent] = [outer, inner]
     if symbolic:
         extents = [Dim.of(Symbol(name, min=0)) for name in values]
-    split = split_work(*extents)
+    split = split_work(extents[0], extents[1])
     rows, columns = evaluate(split.outer_per_item, values), evaluate(split.inner_per_item, values)
     items = evaluate(split.items, values)
     assert rows >= 1

@@ -1,9 +1,8 @@
 // pad: a tensor with elements added around it (or, by negative pads, taken away).
 //
 // operands: input, output.
-// extents:  R extents of the output, R of the input, R pads before each axis; output rows of a work item; R strides of
-// the
-//           input.
+// extents:  R extents of the output, R of the input, R pads before each axis; output rows of a work item; R strides
+//           of the input.
 // Work items are blocks of output rows (the points of all axes but the last).
 #ifndef CUVIL_KERNELS_PAD_PAD_H
 #define CUVIL_KERNELS_PAD_PAD_H
