@@ -25,7 +25,8 @@ class Symbol:
     multiple_of: int = 1
 
     def __str__(self) -> str:
-        return self.name if self.name.isidentifier() else f"`{self.name}`"
+        plain = self.name.isascii() and self.name.isidentifier()
+        return self.name if plain else "`" + self.name.replace("`", "``") + "`"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cuvil_edge.artifact import expression
 from cuvil_edge.ir.dim import (
     UNBOUNDED,
     Dim,
@@ -163,6 +164,12 @@ def test_bounds_saturate() -> None:
 
 def test_names_that_are_no_identifiers_are_quoted() -> None:
     assert str(Dim.of(Symbol("a.b")) + 1) == "1+`a.b`"
+
+
+@pytest.mark.parametrize("name", ["höhe", "a`b", "max", "x.0", " ", "1x"])
+def test_any_name_is_read_back_by_the_manifests_expressions(name: str) -> None:
+    extent = floordiv(Dim.of(Symbol(name)) * 3 + 1, 2)
+    assert expression.evaluate(str(extent), {name: 9}) == evaluate(extent, {name: 9})
 
 
 def test_modulo_and_reflected_operators() -> None:

@@ -95,8 +95,10 @@ def test_exit_with_words_is_told(transport: Transport, tmp_path: Path, moment: s
 
 
 def test_garbage_is_named(transport: Transport, tmp_path: Path) -> None:
-    agent = Agent.start(transport, release(transport, tmp_path, describe="garbage"))
-    with pytest.raises(RemoteCommandError, match="makes no sense"):
+    with (
+        Agent.start(transport, release(transport, tmp_path, describe="garbage")) as agent,
+        pytest.raises(RemoteCommandError, match="makes no sense"),
+    ):
         agent.describe()
 
 
