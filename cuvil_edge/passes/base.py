@@ -24,6 +24,10 @@ class PassLog:
         """Count one change."""
         self.changes[what] = self.changes.get(what, 0) + 1
 
+    def begin_sweep(self) -> None:
+        """A pass looks at the whole graph once more: refusals so far may be out of date, the last sweep's stand."""
+        self.refusals.clear()
+
     def refused(self, node: Node, reason: str) -> None:
         """Note why a rewrite that could be expected at ``node`` did not happen."""
         if (line := f"{node.name} ({node.op.name}): {reason}") not in self.refusals:

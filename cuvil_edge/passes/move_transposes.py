@@ -33,6 +33,7 @@ class MoveTransposes(Pass):
         """Rewrite ``graph``."""
         rules = (_merge_transposes, _move_through_reshape, _move_through_operation)
         for _ in range(4 * len(graph.nodes) + 4):
+            log.begin_sweep()
 
             def rewrite(node: Node, builder: GraphBuilder) -> list[Value] | None:
                 for rule in rules:

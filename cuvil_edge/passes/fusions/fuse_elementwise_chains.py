@@ -23,6 +23,7 @@ class FuseElementwiseChains(Pass):
             graph.remove_dead()
 
     def _sweep(self, graph: Graph, log: PassLog) -> int:
+        log.begin_sweep()
         users = graph.users()
 
         def rewrite(node: Node, builder: GraphBuilder) -> list[Value] | None:

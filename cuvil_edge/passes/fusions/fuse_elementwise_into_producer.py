@@ -24,6 +24,7 @@ class FuseElementwiseIntoProducer(Pass):
             graph.remove_dead()
 
     def _sweep(self, graph: Graph, log: PassLog) -> int:
+        log.begin_sweep()
         users = graph.users()
 
         def rewrite(node: Node, builder: GraphBuilder) -> list[Value] | None:

@@ -74,3 +74,13 @@ def test_a_scale_along_width_is_not_a_channel_scale() -> None:
 
     graph, _ = check_same_answers(draw, [FoldScaleShiftIntoConv])
     assert operations(graph) == {"conv": 1, "mul": 1}
+
+
+def test_a_refusal_that_a_later_sweep_overtakes_is_not_told() -> None:
+    def draw(s: Sketch):
+        y = s.add(Mul(), s.conv(s.input(N, 3, H, W), 5), s.constant(5, 1, 1))
+        return s.outputs(s.add(Add(), y, s.constant(5, 1, 1)))
+
+    graph, [log] = check_same_answers(draw, [FoldScaleShiftIntoConv])
+    assert operations(graph) == {"conv": 1}
+    assert log.refusals == []
