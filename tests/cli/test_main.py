@@ -188,9 +188,9 @@ def test_full_disk_has_a_name(cli, failing):
 
 
 def test_file_trouble_names_the_file(cli, failing):
-    failing.error = PermissionError(13, "Permission denied", "/root/secret")
+    failing.error = PermissionError(13, "Permission denied", "/srv/secret")
     outcome = cli("failing")
-    assert outcome.err == "error: /root/secret: Permission denied\n"
+    assert outcome.err == "error: /srv/secret: Permission denied\n"
     assert outcome.status == 2
 
 
