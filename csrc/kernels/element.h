@@ -56,10 +56,15 @@ using Value = typename ValueOf<T>::Type;
 
 namespace detail {
 
+// Clang before 15 has F16C instructions, but no type for them on x86.
+#if defined(__F16C__) && (!defined(__clang__) || __clang_major__ >= 15)
+#define CUVIL_X86_FLOAT16
+#endif
+
 CUVIL_INLINE float f16_to_f32(uint16_t bits) {
 #if defined(__aarch64__)
   return static_cast<float>(__builtin_bit_cast(__fp16, bits));
-#elif defined(__F16C__)
+#elif defined(CUVIL_X86_FLOAT16)
   return static_cast<float>(__builtin_bit_cast(_Float16, bits));
 #else
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
@@ -76,7 +81,7 @@ CUVIL_INLINE float f16_to_f32(uint16_t bits) {
 CUVIL_INLINE uint16_t f32_to_f16(float value) {
 #if defined(__aarch64__)
   return __builtin_bit_cast(uint16_t, static_cast<__fp16>(value));
-#elif defined(__F16C__)
+#elif defined(CUVIL_X86_FLOAT16)
   return __builtin_bit_cast(uint16_t, static_cast<_Float16>(value));
 #else
   const uint32_t bits = __builtin_bit_cast(uint32_t, value);
