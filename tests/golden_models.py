@@ -76,16 +76,7 @@ def _golden_case(path: Path) -> GoldenCase:
     return GoldenCase(path.stem, sides["in"], sides["out"])
 
 
-def tolerance_of(name: str, isa: str) -> float:
-    """How near a model's answers must be, relative to the output's range.
-
-    basic_pitch takes the logarithm of energies near zero, so the last bits of sums matter: other runtimes differ from
-    themselves by 8e-4 between their own options. Without fused multiply-add every product is rounded once more.
-    """
-    return 5e-3 if name == "basic_pitch" and isa == "scalar" else RELATIVE_TOLERANCE
-
-
-def assert_close(got: np.ndarray, want: np.ndarray, what: str, tolerance: float = RELATIVE_TOLERANCE) -> None:
+def assert_close(got: np.ndarray, want: np.ndarray, what: str) -> None:
     """Within the tolerance of the output's range; integers equal."""
     assert got.shape == want.shape, f"{what}: shape {got.shape}, expected {want.shape}"
     if want.dtype.kind in "iub":
@@ -93,4 +84,4 @@ def assert_close(got: np.ndarray, want: np.ndarray, what: str, tolerance: float 
         return
     scale = float(np.abs(want).max()) if want.size else 0.0
     error = float(np.abs(got.astype(np.float64) - want).max()) if want.size else 0.0
-    assert error <= tolerance * scale + 1e-6, f"{what}: error {error:.3g} of {scale:.3g}"
+    assert error <= RELATIVE_TOLERANCE * scale + 1e-6, f"{what}: error {error:.3g} of {scale:.3g}"

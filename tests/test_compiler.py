@@ -17,7 +17,7 @@ from cuvil_edge.config import Config
 from cuvil_edge.errors import CompileError, UsageError
 from cuvil_edge.runtime.session import InferenceContext
 from cuvil_edge.target.target import host_target
-from tests.golden_models import EXPORTED, GOLDEN, GoldenModel, assert_close, load_golden, tolerance_of
+from tests.golden_models import EXPORTED, GOLDEN, GoldenModel, assert_close, load_golden
 from tests.models import chain_model
 
 HOST_ISAS = ("scalar", "x86_64_avx2", "x86_64_avx512")
@@ -63,7 +63,7 @@ def test_known_answers(name: str, isa: str, threads: int, compiled) -> None:
     with InferenceContext(compiled(model, isa), threads=threads) as context:
         for case in model.cases[:3]:
             for got, (output, want) in zip(run_case(context, case.inputs), case.outputs.items(), strict=True):
-                assert_close(got, want, f"{case.name}: {output}", tolerance_of(name, isa))
+                assert_close(got, want, f"{case.name}: {output}")
 
 
 @pytest.mark.golden

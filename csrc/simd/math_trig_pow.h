@@ -51,9 +51,9 @@ template <FloatVector V>
 CUVIL_INLINE V reduce_by_half_pi(V x, Int<V>& quadrant) {
   const V n = round_even(x * V::splat(0x1.45f306p-1f));
   quadrant = to_i32_nearest(n);
-  V r = fused(n, V::splat(-kHalfPiHigh), x);
-  r = fused(n, V::splat(-kHalfPiMiddle), r);
-  r = fused(n, V::splat(-kHalfPiLow), r);
+  V r = fma(n, V::splat(-kHalfPiHigh), x);
+  r = fma(n, V::splat(-kHalfPiMiddle), r);
+  r = fma(n, V::splat(-kHalfPiLow), r);
   if (any(abs(x) > V::splat(kLargeAngle))) reduce_large_lanes(x, r, quadrant);
   return r;
 }
@@ -113,18 +113,18 @@ CUVIL_INLINE V log2_in_two(V a, V& low) {
   const V divisor = m + one;
   const V divisor_low = m - (divisor - one);
   const V s = (m - one) / divisor;
-  const V rest = fused(-s, divisor_low, fused(-s, divisor, m - one)) / divisor;
+  const V rest = fma(-s, divisor_low, fma(-s, divisor, m - one)) / divisor;
   // The cubic term is a hundredth of the sum, so its rounding errors still count; those of its factor do not.
   const V square = s * s;
   const V cube = square * s;
-  const V cube_low = fused(square, s, -cube) + fused(s, s, -square) * s;
+  const V cube_low = fma(square, s, -cube) + fma(s, s, -square) * s;
   const V p = polynomial(square, 0x1.555554p-2f, 0x1.999c26p-3f, 0x1.23d3dep-3f, 0x1.f13c2ap-4f);
   const V tail = cube * p;
-  const V tail_low = fused(cube, p, -tail) + fma(cube_low, p, fma(square, rest, rest));
+  const V tail_low = fma(cube, p, -tail) + fma(cube_low, p, fma(square, rest, rest));
   const V atanh_s = s + tail;
   const V atanh_low = (tail - (atanh_s - s)) + tail_low;
   const V product = atanh_s * c;
-  const V product_low = fused(atanh_s, c, -product) + fma(atanh_s, V::splat(0x1.4ae0c0p-25f), atanh_low * c);
+  const V product_low = fma(atanh_s, c, -product) + fma(atanh_s, V::splat(0x1.4ae0c0p-25f), atanh_low * c);
   const V sum = e + product;
   const V sum_low = (product - (sum - e)) + product_low;
   const V high = sum + sum_low;
@@ -139,7 +139,7 @@ CUVIL_INLINE V pow_of_positive(V a, V y) {
   V high = log2_in_two(a, low);
   high = select(a == V::zero(), V::splat(-kInfinity), select(a == V::splat(kInfinity), a, high));
   V z = y * high;
-  V z_low = fused(y, high, -z) + y * low;
+  V z_low = fma(y, high, -z) + y * low;
   const auto ordinary = abs(z) <= V::splat(200.0f);
   z_low = select(ordinary, z_low, V::zero());
   z = simd::clamp(z, V::splat(-200.0f), V::splat(200.0f));

@@ -93,14 +93,7 @@ CUVIL_INLINE F32 fma(F32 a, F32 b, F32 c) {
 #if defined(__FMA__) || defined(__aarch64__)
   return {__builtin_fmaf(a.v, b.v, c.v)};
 #else
-  return {a.v * b.v + c.v};  // without the instruction, fmaf would be a slow call into libm
-#endif
-}
-// fma for error terms that need the exact product, whatever it costs.
-CUVIL_INLINE F32 fused(F32 a, F32 b, F32 c) {
-#if defined(__FMA__) || defined(__aarch64__)
-  return fma(a, b, c);
-#else
+  // Without the instruction fmaf would be a call into libm. The product of two floats is exact in double.
   return {static_cast<float>(static_cast<double>(a.v) * b.v + c.v)};
 #endif
 }

@@ -7,7 +7,7 @@
 //
 //   F32::splat(x) zero() load(p) load_partial(p, n) load_strided(p, step) load_strided_partial(p, step, n)
 //   v.store(p) store_partial(p, n) store_strided(p, step) store_strided_partial(p, step, n)
-//   + - * / unary-; fma(a, b, c) = a * b + c with one rounding (scalar without FMA hardware: two roundings)
+//   + - * / unary-; fma(a, b, c) = a * b + c with one rounding (scalar without FMA hardware: through double)
 //   fma_lane<k>(acc, b, a) = acc + b * a[k], one instruction where kHasLaneFma
 //   min max: a NaN in either operand gives NaN, as numpy.minimum and numpy.maximum do; of -0 and +0 either may win
 //   clamp(x, low, high), relu(x): one instruction a bound; a NaN x gives NaN; bounds must not be NaN
@@ -70,12 +70,6 @@ template <FloatVector V>
 CUVIL_INLINE V copysign(V magnitude, V sign) {
   const auto sign_bit = bitcast_i32(V::splat(-0.0f));
   return bitcast_f32((bitcast_i32(magnitude) & ~sign_bit) | (bitcast_i32(sign) & sign_bit));
-}
-
-// fma where the exactness of the product matters; one_lane.h has its own for CPUs without the instruction.
-template <FloatVector V>
-CUVIL_INLINE V fused(V a, V b, V c) {
-  return fma(a, b, c);
 }
 
 // a * 2^n for an integral n of at most 254 in size; in two steps, so that denormal results are reached.

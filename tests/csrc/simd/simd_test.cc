@@ -75,7 +75,7 @@ void check_arithmetic() {
   CHECK_BINARY(select(x < y, x, y), p < q ? p : q, same);
   CHECK_BINARY(fma(x, y, x), isnan(fmaf(p, q, p)) ? NAN : fmaf(p, q, p),
                [](float u, float v) { return same(u, v) || kLanes == 1; });
-  CHECK_BINARY(fused(x, y, -(x * y)), fmaf(p, q, -(p * q)),
+  CHECK_BINARY(fma(x, y, -(x * y)), fmaf(p, q, -(p * q)),
                [](float u, float v) { return same_number(u, v) || fabsf(v) < 1e-30f || isnan(v) || isinf(v); });
 }
 
