@@ -63,7 +63,8 @@ class Builder:
         self.config = config
         self.progress = progress or (lambda done, total: None)
         self.shared = load_toolchain(target.shared_triple, compiler)
-        self.static = static_toolchain(target, compiler)
+        # Kernels and library come from the compiler that was asked for; only zig brings a static C library along.
+        self.static = load_toolchain(target.static_triple)
         self.cache = ObjectCache(config.cache_dir / "objects", config.cache_limit_bytes)
         self.environment = dict(os.environ, SOURCE_DATE_EPOCH="0")
         if "HOME" not in os.environ:
@@ -174,15 +175,6 @@ class Builder:
             thing=label,
             details=tuple(message.splitlines()[:20]),
         )
-
-
-def static_toolchain(target: Target, compiler: str) -> Toolchain:
-    """The compiler's own toolchain for static programs, or zig's where it is not installed.
-
-    Kernels and the library come from the compiler that was asked for; a static C library seldom comes with it.
-    """
-    chain = load_toolchain(target.static_triple, compiler)
-    return chain if chain.missing() is None else load_toolchain(target.static_triple, "zig")
 
 
 def _is_full(folder: Path) -> bool:

@@ -185,3 +185,12 @@ def test_links_pass_the_objects_in_order(builder: Callable[[str], Builder]) -> N
     assert "-shared" in text
     assert "one.o two.o" in text
     assert "-nostdlib" in text, "the library must not need a C++ library on the device"
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_static_programs_are_zigs_whoever_builds_the_kernels(
+    compiler: str, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build.Toolchain, "missing", lambda self: None)
+    made = Builder(host_target(), config, compiler)
+    assert (made.shared.compiler, made.static.compiler) == (compiler, "zig")
